@@ -78,6 +78,10 @@ TEST(EmulatedSlabs, AgreeWithTheReference) {
        {{"x", bf16, "(n,197,49):(9653,49,1)"}, {"y", bf16, "(n,197,49):(9653,49,1)"}},
        "e = exp(x - max(x)); y = e / sum(e)",
        3},
+      {"more shared memory than kernels declare",
+       {{"x", f32, "(n,1920,10):(19200,10,1)"}, {"y", f32, "(n,1920,10):(19200,10,1)"}},
+       "y = x - max(x)",
+       2},
   };
   EmulatedKernels kernels;
   for (const SlabCase& c : cases) {

@@ -42,6 +42,8 @@ struct StagedRows : Rows {
 /// Shared memory for the runs of a block, in bytes.
 [[nodiscard]] std::int64_t staged_bytes(const Plan& plan, const StagedRows& staged);
 
+/// Whether kernels declare that much shared memory, and do not ask for it.
+[[nodiscard]] bool is_static(const Plan& plan, const StagedRows& staged);
 /// Chunks of 16 bytes that stay free after each slab of a staged operand.
 [[nodiscard]] int staged_pad(const Plan& plan, const StagedRows& staged, const Operand& operand);
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "device/scale.hpp"
 #include "plan/launch_shape.hpp"
 #include "rows/rows.hpp"
 
@@ -143,6 +144,10 @@ std::int64_t staged_place(const Plan& plan, const StagedRows& staged, const Oper
 
 std::int64_t staged_bytes(const Plan& plan, const StagedRows& staged) {
   return bytes_before(plan, staged, nullptr);
+}
+
+bool is_static(const Plan& plan, const StagedRows& staged) {
+  return staged_bytes(plan, staged) <= device::kStaticSharedBytes;
 }
 
 }  // namespace tilejit::plan

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/integer.hpp"
+#include "device/device.hpp"
 #include "device/scale.hpp"
 #include "rows/rows.hpp"
 #include "staged/runs.hpp"
@@ -17,13 +18,14 @@ using core::ceil_div;
 constexpr int kWidestAccess = 16;  // bytes
 constexpr int kWord = 4;
 constexpr int kMostThreads = 256;                      // of a block
+constexpr int kMostOfSlab = 512;                       // if it has one slab
 constexpr int kLeastThreads = 128;                     // if there are enough slabs
 constexpr int kHeldWords = 16;                         // of a row, about, by a thread
 constexpr int kHeldVectors = 36;                       // if they are smaller than a word
 constexpr int kFewHeld = 4;                            // not shared among more threads
 constexpr std::int64_t kBytesOfBlock = 6 * 1024;       // of inputs
 constexpr std::int64_t kMostBytesOfSlabs = 16 * 1024;  // of shared memory, if slabs are several
-constexpr std::int64_t kMostSharedBytes = 47 * 1024;   // if it is one
+constexpr int kBytesBesides = 2 * 1024;                // of shared memory, for each block
 constexpr std::int64_t kLineBytes = 128;
 constexpr std::int64_t kLeastSlabs = 2 * device::kManyBlocks;
 constexpr std::int64_t kLeastElements = std::int64_t{1} << 18;
@@ -105,7 +107,8 @@ void fill_block(Plan& plan, std::int64_t count, StagedRows& staged) {
       std::min(kMostBytesOfSlabs / shared, count / (2 * device::kWantedBlocks));
   staged.slabs = static_cast<int>(std::max<std::int64_t>(1, std::min(wanted, most)));
   const std::int64_t rows = staged.slabs * columns;
-  const std::int64_t turns = ceil_div(rows * staged.row_threads, std::int64_t{kMostThreads});
+  const std::int64_t threads_at_once = staged.slabs == 1 ? kMostOfSlab : kMostThreads;
+  const std::int64_t turns = ceil_div(rows * staged.row_threads, threads_at_once);
   const std::int64_t threads = ceil_div(rows, turns) * staged.row_threads;
   plan.threads = static_cast<int>(ceil_div(threads, std::int64_t{kWarp})) * kWarp;
   staged.turns = static_cast<int>(ceil_div(rows, std::int64_t{plan.threads / staged.row_threads}));
@@ -124,7 +127,8 @@ bool are_narrow(const Plan& plan, const StagedRows& staged) {
 
 std::optional<Plan> plan_by_slabs(const Plan& plan) {
   const Rows* const rows = rows_of(plan);
-  if (rows == nullptr || rows->along() || rows->count != 1 || !plan.extents[rows->first].is_known())
+  if (rows == nullptr || plan.target.major < 8 || rows->along() || rows->count != 1 ||
+      !plan.extents[rows->first].is_known())
     return std::nullopt;
   const auto spans = [&](const Operand& operand) { return spans_space(operand, *rows); };
   const auto leader = std::ranges::find_if(plan.operands, spans);
@@ -138,8 +142,10 @@ std::optional<Plan> plan_by_slabs(const Plan& plan) {
     return (operand.per_row && operand.read) ||
            (spans_space(operand, staged) && !is_full(slabs, operand));
   };
+  // A multiprocessor has two blocks, so that one's copies go on while the other computes.
+  const int room = device::device_of(plan.target).shared_bytes / 2 - kBytesBesides;
   if (std::ranges::any_of(slabs.operands, is_elsewhere) || !are_narrow(slabs, staged) ||
-      staged.columns * shared_bytes_of_row(slabs) > kMostSharedBytes)
+      staged.columns * shared_bytes_of_row(slabs) > room)
     return std::nullopt;
   const std::int64_t many = std::int64_t{1} << 40;
   const std::int64_t count = vectors_across_rows(slabs, staged).value_or(many);

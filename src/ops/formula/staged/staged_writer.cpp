@@ -24,8 +24,10 @@ void StagedWriter::write_sharing() {
                      std::int64_t{rows_.row_threads} * rows_.register_vectors;
   line(fmt::format("enum : bool {{ kStepsAreWhole = {} }};  // all threads hold as many", whole));
   line(fmt::format("#define SCANS_ROWS {:d}", direction_.has_value()));
-  line(fmt::format("alignas(16) __shared__ unsigned char staging[{}];",
-                   plan::staged_bytes(plan_, staged_)));
+  line(plan::is_static(plan_, staged_)
+           ? fmt::format("alignas(16) __shared__ unsigned char staging[{}];",
+                         plan::staged_bytes(plan_, staged_))
+           : "extern __shared__ __align__(16) unsigned char staging[];");
 }
 
 std::string StagedWriter::row_members() const {
