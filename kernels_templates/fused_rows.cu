@@ -20,11 +20,7 @@ enum : int { kClusterRowThreads = kRowThreads * kCluster };  // per row, or per 
 enum : int { kRegisterVectorsOrOne = kRegisterVectors > 0 ? kRegisterVectors : 1 };
 // If vectors lie across rows, each run of kChain vectors (128 elements) is summed separately, so
 // that errors do not grow with the row's length.
-#ifdef PARTS_HAVE_CENTRES
-enum : int { kChain = kBatch };
-#else
 enum : int { kChain = 128 / kVector > kBatch ? 128 / kVector : kBatch };
-#endif
 // Along the row, the sums of a thread's batches are added in groups of four, these sums again in
 // groups of four, and so on, over kLevels levels. Errors then grow with the logarithm of the row's
 // length (pairwise summation; Higham, "The accuracy of floating point summation", 1993), for one
@@ -191,8 +187,15 @@ struct Thread {
       constexpr int kVectors = Pass::kRescales ? kBatch : kChain;  // per maximum, or per chain
       for (Index v = begin + rank; v < end;) {
         Accumulators<Pass, kAcross> part[kTurns];
-        for (int s = 0; s < kVectors && v < end; s += kBatch, v += kBatch * kClusterRowThreads)
+        for (int s = 0; s < kVectors && v < end; s += kBatch, v += kBatch * kClusterRowThreads) {
+#ifdef PARTS_HAVE_CENTRES
+          Accumulators<Pass, kAcross> batch[kTurns];
+          fold_batch(v, r, batch);
+          part[0].combine(batch[0]);
+#else
           fold_batch(v, r, part);
+#endif
+        }
         combine_parts(part);
         total.combine(part[0]);
       }

@@ -43,7 +43,7 @@ TEST(Columns, OfWideAccumulatorsHaveNarrowVectors) {
 TEST(Columns, OddOnesAreShiftedIfTheyAreReadOnceAndLong) {
   const Plan long_ones = sum(f16, "(16,2048,4095):(8386560,4095,1)", "(16,1,4095):(4095,4095,1)");
   EXPECT_TRUE(is_shifted(long_ones));
-  const Plan short_ones = sum(f16, "(608,3,5559):(16677,5559,1)", "(608,1,5559):(5559,5559,1)");
+  const Plan short_ones = sum(f16, "(60,3,55559):(166677,55559,1)", "(60,1,55559):(55559,55559,1)");
   EXPECT_FALSE(is_shifted(short_ones));
   EXPECT_EQ(short_ones.vector, 1);
   EXPECT_GE(short_ones.threads, 512) << "blocks of few bytes start too slowly";
@@ -68,7 +68,7 @@ TEST(Columns, OfTwoByteElementsWithEvenRowsHaveSplitLoads) {
 
 // Of 128 threads, the device would start all blocks in 500 us.
 TEST(Columns, ThatAreShortAndManyHaveLargeBlocks) {
-  EXPECT_EQ(softmax(bf16, "(7600000,3,7):(21,7,1)", "(7600000,3,7):(21,7,1)").threads, 256);
+  EXPECT_EQ(softmax(bf16, "(7600000,3,7):(27,9,1)", "(7600000,3,7):(27,9,1)").threads, 256);
 }
 
 TEST(Columns, OfBytesThatAreLongHaveVectorsOfSixteen) {
@@ -77,7 +77,7 @@ TEST(Columns, OfBytesThatAreLongHaveVectorsOfSixteen) {
 }
 
 TEST(Columns, BesideEachOtherInFewLinesHaveFewThreads) {
-  const Plan near = softmax(f16, "(141792,8,5):(40,5,1)", "(141792,8,5):(40,5,1)");
+  const Plan near = softmax(f16, "(141792,8,5):(56,7,1)", "(141792,8,5):(56,7,1)");
   EXPECT_EQ(rows_of(near)->row_threads, 2);
   EXPECT_EQ(rows_of(near)->register_vectors, 4);
 }
