@@ -283,15 +283,17 @@ class Planner {
     tile.ragged = formula::divisor(extent, analysis_.symbols) % plan_.vector != 0;
   }
 
-  /// Slabs have no knobs, like boxes.
+  [[nodiscard]] bool has_knobs() const { return op_.tuning != Tuning{}; }
+
+  /// Slabs have no knobs: what is pinned is of another family.
   void set_slabs() {
-    if (light_ || op_.tuning != Tuning{}) return;
+    if (light_ || has_knobs()) return;
     if (std::optional<Plan> slabs = plan_by_slabs(plan_)) plan_ = std::move(*slabs);
   }
 
-  /// Boxes have no knobs: what is pinned is of another family.
+  /// Nor have boxes.
   void set_box() {
-    if (light_ || op_.tuning != Tuning{}) return;
+    if (light_ || has_knobs()) return;
     if (std::optional<Plan> boxed = plan_by_boxes(plan_)) plan_ = std::move(*boxed);
   }
 
