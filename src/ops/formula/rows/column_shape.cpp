@@ -227,6 +227,8 @@ int most_of_read_columns(const Plan& plan, const Rows& rows) {
   if (!length || !count) return vector;
   const std::int64_t sharing = *length <= kMostOfWhole ? 1 : ceil_div(*length, kStepsOfThread);
   while (vector > 1 && *count * sharing < vector * device::kThreadsAtOnce) vector /= 2;
+  // Of three vectors that lie side by side, blocks would take two, and one with the next three's.
+  if (rows.first > 1 && plan.extents[0] == Dim(3 * vector)) vector = std::max(1, vector / 2);
   return vector;
 }
 
@@ -292,6 +294,8 @@ int most_of_columns(const Plan& plan) {
     const bool whole = *length > kMostOfWhole || *length <= most_of_thread(wider, *rows, *length);
     if (whole && *length * *count >= kHeldByMany * vector * device::kThreadsAtOnce) return vector;
   }
+  // With so few elements, threads count more than accesses.
+  if (*length * *count < kFewThreads) return 1;
   return std::max(1, kNarrowestAccess / widest);
 }
 

@@ -27,8 +27,11 @@ constexpr std::int64_t kBytesOfBlock = 6 * 1024;       // of inputs
 constexpr std::int64_t kMostBytesOfSlabs = 16 * 1024;  // of shared memory, if slabs are several
 constexpr int kBytesBesides = 2 * 1024;                // of shared memory, for each block
 constexpr std::int64_t kLineBytes = 128;
+constexpr std::int64_t kManyBytes =
+    4 * kLineBytes;  // of columns side by side, if they are not very short
+constexpr std::int64_t kShortColumn = 8;
 constexpr std::int64_t kLeastSlabs = 2 * device::kManyBlocks;
-constexpr std::int64_t kLeastElements = std::int64_t{1} << 18;
+constexpr std::int64_t kLeastElements = std::int64_t{1} << 19;
 constexpr std::int64_t kLeastElementsOfWords = std::int64_t{1} << 20;
 
 /// The number of kept modes behind the reduced one, whose elements lie side by side in `operand`;
@@ -115,12 +118,16 @@ void fill_block(Plan& plan, std::int64_t count, StagedRows& staged) {
 }
 
 /// Whether columns would be accessed by less than 16 bytes, and by words in less than lines.
+/// Threads that have a column each fill lines as well if there are many columns and these are not
+/// very short.
 bool are_narrow(const Plan& plan, const StagedRows& staged) {
   const int widest = widest_vector(plan);  // an element
   if (widest == 0) return false;
   const int access = std::gcd(staged.columns * widest, kWidestAccess);
   if (access == kWidestAccess) return false;
-  return access < kWord || std::int64_t{staged.columns} * widest < kLineBytes;
+  const std::int64_t bytes = std::int64_t{staged.columns} * widest;
+  if (access >= kWord) return bytes < kLineBytes;
+  return bytes < kManyBytes || plan.extents.front().value() < kShortColumn;
 }
 
 }  // namespace
