@@ -32,6 +32,22 @@ TEST(Variances, OfRowsThatClustersHoldTakeTwoPasses) {
   EXPECT_GT(rows_of(plan)->register_vectors, 0);
 }
 
+// A cluster would compute each value twice. 302/79 of the sweep: 66 us by clusters of four, 52 in
+// one pass.
+TEST(Variances, OfManyRowsOfHeavyValuesTakeOnePass) {
+  const auto variance = [](const char* formula, const char* x, const char* y) {
+    Fused op = test::make_op(f16, {{"x", x}, {"w", "(1,65536):(0,1)"}, {"y", y}}, formula);
+    op.axis = {1};
+    return plan_of(op);
+  };
+  const char* const heavy = "y = var(x / (abs(w) + 1) / (w * w + 1))";
+  const Plan many = variance(heavy, "(270,65536):(65536,1)", "(270,1):(1,0)");
+  EXPECT_TRUE(is_one_pass(many));
+  EXPECT_EQ(rows_of(many)->cluster, 1);
+  EXPECT_FALSE(is_one_pass(variance(heavy, "(43,65536):(65536,1)", "(43,1):(1,0)")));
+  EXPECT_FALSE(is_one_pass(variance("y = var(x + w)", "(270,65536):(65536,1)", "(270,1):(1,0)")));
+}
+
 TEST(Variances, OfFewRowsOccupyMostMultiprocessors) {
   EXPECT_EQ(rows_of(variance_of(f32, "905057:1", "1:1", 0))->splits, 110);
 }

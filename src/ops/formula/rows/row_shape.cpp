@@ -1,6 +1,7 @@
 // How many threads and blocks share a row, and what they hold of it.
 #include <algorithm>
 #include <bit>
+#include <vector>
 
 #include "core/integer.hpp"
 #include "device/scale.hpp"
@@ -46,7 +47,7 @@ constexpr std::int64_t kLeastSplits = 8;    // fewer are not worth a second kern
 constexpr std::int64_t kMostSplits = 8192;  // results that a second kernel combines at once
 constexpr int kRowThreadsOfSplit = 256;
 constexpr std::int64_t kSectorBytes = 32;
-constexpr int kHeavyFormula = 28;   // instructions of an element
+constexpr int kHeavyValues = 12;    // instructions of an element: a division
 constexpr int kPlainOfSpecial = 4;  // that take as long as a special one
 constexpr int kLeastRowThreadsOfRuns = 4;
 constexpr int kThreadsOfRuns = 256;
@@ -136,12 +137,18 @@ bool writes_elements(const Plan& plan) {
 /// than blocks gain that hold rows together.
 bool is_heavy(const Plan& plan, const Rows& rows) {
   if (vectors_across_rows(plan, rows).value_or(0) < device::kManyBlocks) return false;
+  const std::vector<expr::Node>& nodes = plan.program.nodes;
+  std::vector<bool> follows(nodes.size());  // from a result of a row
   int instructions = 0;
-  for (const expr::Node& node : plan.program.nodes) {
-    const expr::Cost& cost = expr::traits(node.op).cost;
-    instructions += cost.plain + kPlainOfSpecial * cost.special;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    follows[i] = expr::is_reduction(nodes[i].op) ||
+                 std::ranges::any_of(nodes[i].args, [&](expr::NodeId arg) {
+                   return arg != expr::kNoNode && follows[static_cast<std::size_t>(arg)];
+                 });
+    const expr::Cost& cost = expr::traits(nodes[i].op).cost;
+    if (!follows[i]) instructions += cost.plain + kPlainOfSpecial * cost.special;
   }
-  return instructions >= kHeavyFormula;
+  return instructions >= kHeavyValues;
 }
 
 /// Threads of a block. Multiprocessors take small blocks more slowly than these run.
