@@ -205,6 +205,22 @@ TEST(Plan, RowsArePeeledIfTheyAreManyOrHeld) {
   EXPECT_FALSE(plan("(139,393):(393,1)", "y = cumsum(x)").peeled);
 }
 
+TEST(Plan, InputsOfPeeledMapsMayBeginAnywhere) {
+  Fused op = test::make_op(
+      bf16,
+      {{"x", "(601,4097):(8194,1)"}, {"z", "(601,4097):(4161,1)"}, {"y", "(601,4097):(4097,1)"}},
+      "y = x * z");
+  op.tensors[0].align = 2;
+  const auto is_peeled = [&] { return plan_of(op).peeled; };
+  EXPECT_TRUE(is_peeled());
+  op.tensors[2].align = 2;
+  EXPECT_FALSE(is_peeled()) << "an output's chunks are numbered from where it begins";
+  op.tensors[2].align = 16;
+  op.formula = "y = x * z * rsqrt(mean(x * x))";
+  op.axis = {1};
+  EXPECT_FALSE(is_peeled()) << "so are those of weights";
+}
+
 TEST(Plan, ShortRowsWhosePlacesCountAreNotPeeled) {
   const auto is_peeled = [](const std::string& masked) {
     Fused op = test::make_op(bf16, {{"x", "(170163,417):(417,1)"}, {"y", "(170163,417):(417,1)"}},

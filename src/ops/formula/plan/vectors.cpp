@@ -75,7 +75,7 @@ class Chooser {
       plan_.peeled = true;
       for (Operand& operand : plan_.operands) {
         operand.shifted =
-            takes_vectors(operand) && !lies_with(operand, *vector_leader(plan_), wanted);
+            takes_vectors(operand) && !begins_with(operand, *vector_leader(plan_), wanted);
       }
     } else if (const int most = transposed_mode_ ? std::min(wanted, kMostShifted) : wanted;
                vector < most && shifts(vector, most)) {
@@ -137,6 +137,15 @@ class Chooser {
     return true;
   }
 
+  /// The same of memory, in which the tensors begin as well.
+  [[nodiscard]] bool begins_with(const Operand& operand, const Operand& leader, int vector) const {
+    return begins_aligned(operand) && lies_with(operand, leader, vector);
+  }
+
+  [[nodiscard]] bool begins_aligned(const Operand& operand) const {
+    return op_.tensors[static_cast<std::size_t>(operand.tensor)].align % kMaxAccessBytes == 0;
+  }
+
   /// Whether aligned vectors of `vector` elements take less than `bytes` an access, or the caller
   /// wants others.
   [[nodiscard]] bool is_narrow(int vector, int bytes) const {
@@ -174,10 +183,10 @@ class Chooser {
     if (leader == nullptr || is_aligned(*leader, wanted)) return false;
     for (const Operand& operand : plan_.operands) {
       if (!takes_vectors(operand)) continue;
-      if (!has_long_aligned_rows(operand, wanted)) return false;
-      if (!lies_with(operand, *leader, wanted) && operand.written) return false;
+      if (!has_long_rows(operand, wanted)) return false;
+      if (!begins_with(operand, *leader, wanted) && operand.written) return false;
     }
-    return lies_with(*leader, *leader, wanted) && neighbours_have_strides();
+    return begins_with(*leader, *leader, wanted) && neighbours_have_strides();
   }
 
   /// Whether rows are read more than once, or would be if clusters did not hold them.
@@ -201,7 +210,7 @@ class Chooser {
     const auto can_be = [&](const Operand& operand) {
       const bool gains = columns || size_bytes(operand.dtype) < kLargeElement;
       return !takes_vectors(operand) || is_aligned(operand, wanted) ||
-             (gains && has_long_aligned_rows(operand, wanted));
+             (gains && has_long_rows(operand, wanted));
     };
     return neighbours_have_strides() && std::ranges::all_of(plan_.operands, can_be);
   }
@@ -236,14 +245,16 @@ class Chooser {
   }
 
   /// What tile/peeled.cuh and tile/shifted.cuh ask for.
-  [[nodiscard]] bool has_long_aligned_rows(const Operand& operand, int vector) const {
+  [[nodiscard]] bool has_long_rows(const Operand& operand, int vector) const {
     const Tensor& tensor = op_.tensors[static_cast<std::size_t>(operand.tensor)];
     const int bytes = vector * size_bytes(operand.dtype);
     const Dim& extent = plan_.extents[operand.reach == Reach::transposed ? *transposed_mode_ : 0];
     const bool known = std::ranges::all_of(tensor.layout.leaves(), [](const Mode& leaf) {
       return leaf.extent.is_known() && leaf.stride.is_known();
     });
-    return known && tensor.align % kMaxAccessBytes == 0 && bytes >= 4 && bytes <= kMaxAccessBytes &&
+    // Rows keep chunks of their weights, which are counted from where a tensor begins.
+    const bool begins = begins_aligned(operand) || rows_of(plan_) == nullptr;
+    return known && begins && bytes >= 4 && bytes <= kMaxAccessBytes &&
            extent.value() >= std::int64_t{kLeastVectorsOfRow} * vector &&
            extent.value() < kMostOfRow;
   }
