@@ -81,8 +81,8 @@ TEST(Plan, CoalescesAndVectorises) {
        false,
        {kC, kC}},
       {"padded rows",
-       {{"a", "(64,100):(104,1)"}, {"y", "(64,100):(104,1)"}},
-       "100 64",
+       {{"a", "(640,100):(104,1)"}, {"y", "(640,100):(104,1)"}},
+       "100 640",
        8,
        true,
        {kC, kC}},
@@ -93,8 +93,8 @@ TEST(Plan, CoalescesAndVectorises) {
        false,
        {kC, kC}},
       {"rows of even pitch",
-       {{"a", "(64,99):(102,1)"}, {"y", "(64,99):(102,1)"}},
-       "99 64",
+       {{"a", "(640,99):(102,1)"}, {"y", "(640,99):(102,1)"}},
+       "99 640",
        2,
        true,
        {kC, kC}},
@@ -219,6 +219,18 @@ TEST(Plan, InputsOfPeeledMapsMayBeginAnywhere) {
   op.formula = "y = x * z * rsqrt(mean(x * x))";
   op.axis = {1};
   EXPECT_FALSE(is_peeled()) << "so are those of weights";
+}
+
+TEST(Plan, HeavyAndTinyMapsHaveShortVectors) {
+  const auto vector_of = [](DType dtype, const char* layout, const char* formula) {
+    return plan_of(test::make_op(dtype, {{"x", layout}, {"y", layout}}, formula)).vector;
+  };
+  constexpr const char* kHeavy = "y = sin(log(1 + exp(x ** 3))) / (abs(x) + 1)";
+  EXPECT_EQ(vector_of(f32, "1376000:1", kHeavy), 2);
+  EXPECT_EQ(vector_of(f32, "524288:1", kHeavy), 2) << "8 bytes at least";
+  EXPECT_EQ(vector_of(f32, "1376000:1", "y = x * x"), 4);
+  EXPECT_EQ(vector_of(bf16, "2667:1", "y = x * x"), 1) << "no end of a row by elements";
+  EXPECT_EQ(vector_of(bf16, "2664:1", "y = x * x"), 8);
 }
 
 TEST(Plan, ShortRowsWhosePlacesCountAreNotPeeled) {

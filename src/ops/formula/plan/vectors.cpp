@@ -26,6 +26,9 @@ constexpr double kFewElements = 1 << 19, kFewElementsOfMap = 1 << 18;
 constexpr std::int64_t kVectorsOfFew = 32;                // of these rows, if they are held
 constexpr std::int64_t kLongRow = 4096;                   // elements
 constexpr double kThreadsOfFew = device::kThreadsAtOnce;  // of maps: shorter vectors have as many
+constexpr double kThreadsOfHeavy = 4 * kThreadsOfFew;     // if formulas are heavy: by 8 bytes
+constexpr std::int64_t kHeavyWeight = 40;                 // expr::weight of an element
+constexpr double kLeastOfTiny = 1 << 10, kTinyMap = 1 << 13;  // elements
 constexpr std::int64_t kWeightOfFew = 32;  // expr::weight of a vector that is as fast whole
 constexpr std::int64_t kHeldByCluster = std::int64_t{8} * 512 * 32;  // registers
 constexpr double kUnknownExtent = 1e15;
@@ -290,8 +293,16 @@ class Chooser {
     if (transposed_mode_) vector = most_of_tile(vector);
     if (std::holds_alternative<Map>(plan_.family) && !transposed_mode_) {
       const std::int64_t weight = expr::weight(plan_.program);
-      while (vector > 1 && vector * weight > kWeightOfFew && elements() < vector * kThreadsOfFew)
-        vector /= 2;
+      const auto halve = [&](std::int64_t least, double threads) {
+        while (vector > least && vector * weight > kWeightOfFew && elements() < vector * threads)
+          vector /= 2;
+      };
+      halve(1, kThreadsOfFew);
+      if (weight >= kHeavyWeight) halve(kNarrowAccess / std::max(1, widest), kThreadsOfHeavy);
+      // The end of a row goes by elements, which is what a tiny map waits for.
+      const Dim& row = plan_.extents.front();
+      const bool tiny = elements() >= kLeastOfTiny && elements() < kTinyMap;
+      while (vector > 1 && tiny && row.value() % vector != 0) vector /= 2;
     }
     return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget(plan_)));
   }
