@@ -13,7 +13,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   follow_previous_kernel();
   const Tile tile = tile_at(p, blockIdx.x);
   Transposed transposed(p, tile, shared);
-  transposed.load(tile);
+  transposed.load(p, tile);
   const Direct at(p, tile, shared);
   const bool has_elements = threadIdx.x < Direct::kActive;
   Element elements[kAhead ? Direct::kSteps : 1];

@@ -20,14 +20,26 @@ TILE_DEVICE void load_first(Vector& x, const void* p) {
   }
 }
 
-// Loads the part of the chunk at `p` that lies before the tensor's end. The tensor begins at an
-// aligned address, and its last chunk has kTail elements if that is not 0.
+// Loads the chunk's elements before `end`.
+template <class T, class Vector>
+TILE_DEVICE void load_before(Vector& x, const T* p, const T* end) {
+#pragma unroll
+  for (int i = 0; i < int(sizeof(Vector) / sizeof(T)); ++i) {
+    if (p + i < end) reinterpret_cast<T*>(&x)[i] = p[i];
+  }
+}
+
+// Loads the part of the chunk at `p` that lies before the tensor's end. Its last chunk has kTail
+// elements if that is not 0, or any number if kTail is negative: tensors need not begin at an
+// aligned address.
 template <int kTail, class T, class Vector>
 TILE_DEVICE void load_chunk(Vector& x, const T* p, const T* end) {
   if constexpr (kTail == 0) {
     if (p < end) x = *reinterpret_cast<const Vector*>(p);
   } else if (p + sizeof(Vector) / sizeof(T) <= end) {
     x = *reinterpret_cast<const Vector*>(p);
+  } else if constexpr (kTail < 0) {
+    load_before(x, p, end);
   } else if (p < end) {
     load_first<kTail* int(sizeof(T))>(x, p);
   }

@@ -1,7 +1,7 @@
 // Contiguous elements at addresses that are aligned only to an element, as in rows of odd length.
 // Memory is accessed in aligned chunks of a vector's size. A vector therefore lies in two chunks,
-// and registers shift it into place. Tensors are aligned to 16 bytes, so no chunk begins before its
-// tensor.
+// and registers shift it into place. The first chunk of a tensor that is not aligned begins before
+// it; that is memory of the same 16 bytes.
 #pragma once
 
 #include "tile/chunk.cuh"
@@ -71,7 +71,7 @@ struct Shifted<Form<T, kCount>> {
   TILE_DEVICE void load(const T* p, const T* begin, const T* end) {
     bytes = bytes_before<T, Vector>(p);
     const T* const from = p - bytes / u32(sizeof(T));
-    if (from >= begin) load_chunk<kTail>(chunk[0], from, end);
+    if (from + kCount > begin) load_chunk<kTail>(chunk[0], from, end);
     load_chunk<kTail>(chunk[1], from + kCount, end);
   }
 

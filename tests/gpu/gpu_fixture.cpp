@@ -37,7 +37,7 @@ std::vector<GuardedTensor> Gpu::run_filled(const RandomCase& c, const Fill& fill
     device.emplace_back(*runtime(), tensor.bytes().size());
     device.back().copy_from_host(tensor.bytes().data(), tensor.bytes().size());
     args.emplace_back(
-        static_cast<void*>(static_cast<char*>(device.back().data()) + GuardedTensor::kGuard));
+        static_cast<void*>(static_cast<char*>(device.back().data()) + tensor.guard()));
   }
   for (const Argument& scalar : scalar_arguments(c)) args.push_back(scalar);
   runtime()->compile(c.op).launch(nullptr, args, c.symbols);

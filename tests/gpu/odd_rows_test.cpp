@@ -116,6 +116,12 @@ TEST_F(OddRows, AgreeWithTheReference) {
                       matrix("y", dtype, "(3,513,129):(66177,129,1)")},
                      "y = cumsum(x)"});
   }
+  cases.push_back({"views that begin anywhere",
+                   {{"x", bf16, "(37,1027):(2054,1)", Access::in, 2},
+                    {"z", bf16, "(37,1027):(1063,1)", Access::in, 4},
+                    {"y", bf16, "(37,1027):(1027,1)"}},
+                   "y = x * z",
+                   {}});
   cases.push_back({"bytes",
                    {matrix("x", u8, "(9,1003):(1003,1)"), matrix("y", i32, "9:1")},
                    "y = sum(i32(x))"});

@@ -24,7 +24,7 @@ class Programs : public Gpu {
       device.emplace_back(*runtime(), tensor.bytes().size());
       device.back().copy_from_host(tensor.bytes().data(), tensor.bytes().size());
       args.emplace_back(
-          static_cast<void*>(static_cast<char*>(device.back().data()) + GuardedTensor::kGuard));
+          static_cast<void*>(static_cast<char*>(device.back().data()) + tensor.guard()));
     }
     for (const Number& scalar : c.scalars) args.emplace_back(scalar);
     runtime()->compile(program).launch(nullptr, args, c.symbols);

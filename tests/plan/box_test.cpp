@@ -56,6 +56,8 @@ TEST(Boxes, AreForRunsOfSeveralOrShortModes) {
        "fused_tile"},
       {"two long modes, not aligned", f32, "(8191,8193):(1,8191)", "(8191,8193):(8193,1)",
        "fused_tile"},
+      {"the same of 2 bytes, which tiles would shift", f16, "(8191,8193):(1,8191)",
+       "(8191,8193):(8193,1)", "fused_box"},
       {"long runs in another order", f16, "(11008,16,256):(256,2818048,1)",
        "(11008,16,256):(4096,256,1)", "fused_map"},
       {"a short mode that the L1 cache covers", f32, "(1000000,2):(1,1000000)", "(1000000,2):(2,1)",
@@ -69,6 +71,39 @@ TEST(Boxes, AreForRunsOfSeveralOrShortModes) {
   for (const Row& row : kRows) {
     EXPECT_EQ(template_name(plan_of(permutation(row.dtype, row.x, row.y))), row.family) << row.what;
   }
+}
+
+// A tile of 128 rows would be half empty, or come by elements.
+TEST(Boxes, AreForSidesThatFillTilesBadly) {
+  struct Row {
+    const char *x, *y;
+  };
+  constexpr Row kRows[] = {
+      {"(73,1000,1536):(1,112128,73)", "(73,1000,1536):(1536000,1536,1)"},
+      {"(3840,93,86):(7998,1,93)", "(3840,93,86):(7998,86,1)"},
+      {"(46,2047,32):(65504,1,2047)", "(46,2047,32):(65504,32,1)"},
+  };
+  for (const Row& row : kRows) {
+    const Plan plan = plan_of(permutation(f16, row.x, row.y));
+    ASSERT_EQ(template_name(plan), "fused_box") << row.x;
+    EXPECT_FALSE(std::get<Box>(plan.family).transposed.front().run.empty()) << row.x;
+  }
+}
+
+// Copies by aligned chunks take long runs, or loads of another input beside them.
+TEST(Boxes, CopyLongRunsOfSmallElements) {
+  const auto copies = [](DType dtype, const char* formula) {
+    Fused op = test::make_op(dtype, {{"x", "(8191,8193):(1,8191)"}, {"y", "(8191,8193):(8193,1)"}},
+                             formula);
+    if (op.formula != "y = x")
+      op.tensors.push_back({.name = "z", .dtype = dtype, .layout = "(8191,8193):(8193,1)"});
+    const Plan plan = plan_of(op);
+    const auto* const box = std::get_if<Box>(&plan.family);
+    return box != nullptr && !box->transposed.front().run.empty();
+  };
+  EXPECT_FALSE(copies(f16, "y = x"));
+  EXPECT_TRUE(copies(f16, "y = x + z"));
+  EXPECT_FALSE(copies(f32, "y = x + z"));
 }
 
 TEST(Boxes, LeavePinnedKnobsToOtherFamilies) {

@@ -81,8 +81,8 @@ TEST(Plan, CoalescesAndVectorises) {
        false,
        {kC, kC}},
       {"padded rows",
-       {{"a", "(64,100):(104,1)"}, {"y", "(64,100):(104,1)"}},
-       "100 64",
+       {{"a", "(640,100):(104,1)"}, {"y", "(640,100):(104,1)"}},
+       "100 640",
        8,
        true,
        {kC, kC}},
@@ -93,8 +93,8 @@ TEST(Plan, CoalescesAndVectorises) {
        false,
        {kC, kC}},
       {"rows of even pitch",
-       {{"a", "(64,99):(102,1)"}, {"y", "(64,99):(102,1)"}},
-       "99 64",
+       {{"a", "(640,99):(102,1)"}, {"y", "(640,99):(102,1)"}},
+       "99 640",
        2,
        true,
        {kC, kC}},
@@ -203,6 +203,34 @@ TEST(Plan, RowsArePeeledIfTheyAreManyOrHeld) {
   EXPECT_FALSE(plan("(139,129):(129,1)", "y = x * rsqrt(mean(x * x))").peeled);
   EXPECT_TRUE(plan("(49,6969):(6969,1)", "y = cumsum(x)").peeled);
   EXPECT_FALSE(plan("(139,393):(393,1)", "y = cumsum(x)").peeled);
+}
+
+TEST(Plan, InputsOfPeeledMapsMayBeginAnywhere) {
+  Fused op = test::make_op(
+      bf16,
+      {{"x", "(601,4097):(8194,1)"}, {"z", "(601,4097):(4161,1)"}, {"y", "(601,4097):(4097,1)"}},
+      "y = x * z");
+  op.tensors[0].align = 2;
+  const auto is_peeled = [&] { return plan_of(op).peeled; };
+  EXPECT_TRUE(is_peeled());
+  op.tensors[2].align = 2;
+  EXPECT_FALSE(is_peeled()) << "an output's chunks are numbered from where it begins";
+  op.tensors[2].align = 16;
+  op.formula = "y = x * z * rsqrt(mean(x * x))";
+  op.axis = {1};
+  EXPECT_FALSE(is_peeled()) << "so are those of weights";
+}
+
+TEST(Plan, HeavyAndTinyMapsHaveShortVectors) {
+  const auto vector_of = [](DType dtype, const char* layout, const char* formula) {
+    return plan_of(test::make_op(dtype, {{"x", layout}, {"y", layout}}, formula)).vector;
+  };
+  constexpr const char* kHeavy = "y = sin(log(1 + exp(x ** 3))) / (abs(x) + 1)";
+  EXPECT_EQ(vector_of(f32, "1376000:1", kHeavy), 2);
+  EXPECT_EQ(vector_of(f32, "524288:1", kHeavy), 2) << "8 bytes at least";
+  EXPECT_EQ(vector_of(f32, "1376000:1", "y = x * x"), 4);
+  EXPECT_EQ(vector_of(bf16, "2667:1", "y = x * x"), 1) << "no end of a row by elements";
+  EXPECT_EQ(vector_of(bf16, "2664:1", "y = x * x"), 8);
 }
 
 TEST(Plan, ShortRowsWhosePlacesCountAreNotPeeled) {

@@ -54,7 +54,9 @@ TEST(Tiling, SidesFollowDtypesAndExtents) {
   };
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.what);
-    const Plan plan = plan_of(transpose(row.dtype, row.x, row.y));
+    Fused op = transpose(row.dtype, row.x, row.y);
+    if (!std::holds_alternative<Tile>(plan_of(op).family)) op.tuning.threads = row.threads;
+    const Plan plan = plan_of(op);  // boxes have no knobs
     const Tile& tile = std::get<Tile>(plan.family);
     EXPECT_EQ(plan.vector, row.vector);
     EXPECT_EQ(tile.columns, row.columns);
@@ -96,6 +98,17 @@ TEST(Tiling, FollowsTheOutputsInWhoseOrderMostBytesLie) {
   };
   EXPECT_EQ(reach_of_first("(1,999)"), Reach::transposed);
   EXPECT_EQ(reach_of_first("(295,1)"), Reach::contiguous);
+}
+
+// Two inputs went through shared memory in place of the output.
+TEST(Tiling, FollowsSeveralInputsIfTheOutputIsAlignedOrShort) {
+  const auto crosses = [](const std::string& x, const std::string& y) {
+    const Plan plan = plan_of(test::make_op(f16, {{"a", x}, {"b", x}, {"y", y}}, "y = a - b"));
+    return plan.operands[2].reach == Reach::transposed;
+  };
+  EXPECT_TRUE(crosses("(3348,50000):(1,3348)", "(3348,50000):(50000,1)"));
+  EXPECT_TRUE(crosses("(22260,23):(1,22260)", "(22260,23):(23,1)"));
+  EXPECT_FALSE(crosses("(9308,3667):(1,9308)", "(9308,3667):(3667,1)"));
 }
 
 TEST(Tiling, ManyCrossedOperandsShareTheMemory) {

@@ -17,11 +17,12 @@ void append_indices(std::span<const Mode> modes, std::size_t m, std::int64_t bas
 }  // namespace
 
 GuardedTensor::GuardedTensor(const Tensor& tensor, const SymbolValues& symbols)
-    : dtype_(tensor.dtype) {
+    : dtype_(tensor.dtype),
+      guard_(kGuard + (tensor.align < 16 ? static_cast<std::size_t>(tensor.align) : 0)) {
   const Layout layout = substitute(tensor.layout, symbols);
   const auto size =
       static_cast<std::size_t>(cosize(layout)) * static_cast<std::size_t>(size_bytes(dtype_));
-  bytes_.assign(size + 2 * kGuard, kPoison);
+  bytes_.assign(size + guard_ + kGuard, kPoison);
   append_indices(layout.leaves(), 0, 0, elements_);
   std::ranges::sort(elements_);
 }
@@ -53,13 +54,13 @@ std::string GuardedTensor::check_guards() const {
   std::vector<bool> reached(bytes_.size(), false);
   for (const std::int64_t i : elements_) {
     for (int b = 0; b < size_bytes(dtype_); ++b) {
-      reached[kGuard + static_cast<std::size_t>(i * size_bytes(dtype_) + b)] = true;
+      reached[guard_ + static_cast<std::size_t>(i * size_bytes(dtype_) + b)] = true;
     }
   }
   for (std::size_t at = 0; at < bytes_.size(); ++at) {
     if (!reached[at] && bytes_[at] != kPoison) {
       return "byte " +
-             std::to_string(static_cast<std::int64_t>(at) - static_cast<std::int64_t>(kGuard)) +
+             std::to_string(static_cast<std::int64_t>(at) - static_cast<std::int64_t>(guard_)) +
              " was written";
     }
   }

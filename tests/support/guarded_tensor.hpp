@@ -13,13 +13,14 @@ namespace tilejit::test {
 
 using Random = std::mt19937_64;
 
-/// Host memory of one tensor with a guard zone at either end, all filled with a poison pattern.
+/// Host memory of one tensor with a guard zone at either end, all filled with a poison pattern. The
+/// tensor is aligned to no more bytes than it promises.
 class GuardedTensor {
  public:
   GuardedTensor(const Tensor& tensor, const SymbolValues& symbols);
 
-  [[nodiscard]] unsigned char* data() { return bytes_.data() + kGuard; }
-  [[nodiscard]] const unsigned char* data() const { return bytes_.data() + kGuard; }
+  [[nodiscard]] unsigned char* data() { return bytes_.data() + guard_; }
+  [[nodiscard]] const unsigned char* data() const { return bytes_.data() + guard_; }
   [[nodiscard]] std::vector<unsigned char>& bytes() { return bytes_; }  ///< guards included
   /// Random values in every element that the layout reaches.
   void fill(Random& random);
@@ -31,11 +32,16 @@ class GuardedTensor {
   /// that says which do not.
   [[nodiscard]] std::string check_guards() const;
 
-  static constexpr std::size_t kGuard = 256;  ///< bytes; keeps the alignment of device memory
+  /// Bytes before the tensor.
+  [[nodiscard]] std::size_t guard() const { return guard_; }
+
   static constexpr unsigned char kPoison = 0xa5;
 
  private:
+  static constexpr std::size_t kGuard = 256;  ///< bytes; keeps the alignment of device memory
+
   DType dtype_;
+  std::size_t guard_;
   std::vector<std::int64_t> elements_;  ///< indices that the layout reaches
   std::vector<unsigned char> bytes_;
 };

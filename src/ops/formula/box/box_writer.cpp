@@ -41,6 +41,12 @@ bool BoxWriter::is_stored(const Operand& operand) const {
   return operand.written && transposed_of(operand) == nullptr;
 }
 
+std::vector<std::string_view> BoxWriter::own_headers() const {
+  const auto has_runs = [](const Transposed& transposed) { return !transposed.run.empty(); };
+  if (std::ranges::none_of(box_.transposed, has_runs)) return {"dependent"};
+  return {"dependent", "runs"};
+}
+
 std::string BoxWriter::element_of(const Operand& operand, const char* prefix) const {
   const bool one = form_of(operand) == Form::one;
   return fmt::format("{}{}{}", prefix, operand.tensor, one ? "" : ".element[0]");
@@ -70,14 +76,17 @@ void BoxWriter::write_behind_formula() {
   write_tile();
   write_direct_walk();
   write_element();
-  for (const Transposed& transposed : box_.transposed) write_transposed(transposed);
+  for (const Transposed& transposed : box_.transposed) {
+    transposed.run.empty() ? write_transposed(transposed) : write_runs(transposed);
+  }
   write_all_transposed();
 }
 
 void BoxWriter::write_shared() {
   line("struct Shared {");
   for (const Transposed& transposed : box_.transposed) {
-    line(fmt::format("  {} x{}[{}];", expr::storage_type(operand_of(transposed).dtype),
+    const std::string_view words = transposed.run.empty() ? "" : "alignas(4) ";
+    line(fmt::format("  {}{} x{}[{}];", words, expr::storage_type(operand_of(transposed).dtype),
                      transposed.tensor, transposed.elements));
   }
   line("};\n");
@@ -204,7 +213,14 @@ void BoxWriter::write_direct_walk() {
     const int k = operand.tensor;
     if (const Transposed* const transposed = transposed_of(operand)) {
       line(fmt::format("  {}* s{};", expr::storage_type(operand.dtype), k));
-      begins += fmt::format("    s{0} = shared.x{0} + {1};\n", k, shared_begin(walk, *transposed));
+      begins += fmt::format("    s{0} = shared.x{0} + {1}", k, shared_begin(walk, *transposed));
+      if (!transposed->run.empty()) {
+        const Code source = source_of(operand);
+        begins +=
+            fmt::format(" + elements_before({}{})", source.text, distance_in_run(*transposed));
+        code += source;
+      }
+      begins += ";\n";
       continue;
     }
     line(fmt::format("  {}{}* t{};", operand.written ? "" : "const ",
@@ -300,6 +316,65 @@ void BoxWriter::write_transposed(const Transposed& transposed) {
   line("};\n");
 }
 
+std::string BoxWriter::distance_in_run(const Transposed& transposed) const {
+  std::string text;
+  for (const std::size_t m : transposed.run) {
+    text += fmt::format(" - i{} * {}", m, transposed.pitch[m]);
+  }
+  return text;
+}
+
+void BoxWriter::write_run_at(const Transposed& transposed) {
+  const Operand& operand = operand_of(transposed);
+  std::string distance, outside;
+  std::string rest = "r";
+  std::int64_t inner = 1;
+  for (const std::size_t m : transposed.walk.modes) {
+    const std::int64_t extent = box_.extents[m];
+    if (std::ranges::count(transposed.run, m) != 0) {
+      if (m != transposed.run.back()) inner *= extent;
+      continue;
+    }
+    const std::string i = fmt::format("{} % {}", rest, extent);
+    distance += fmt::format(" + i64({}) * {}", i, value_of(operand.modes[m][0].stride));
+    if (is_ragged(m)) outside += fmt::format(" || {} >= tile.n{}", i, m);
+    rest += fmt::format(" / {}", extent);
+  }
+  const std::size_t last = transposed.run.back();
+  line(fmt::format(
+      "    const int valid = int({}) * {};",
+      is_ragged(last) ? fmt::format("tile.n{}", last) : fmt::format("{}", box_.extents[last]),
+      inner));
+  const std::string run = fmt::format("t{}", distance);
+  line(fmt::format(
+      "    const auto run_at = [&]([[maybe_unused]] u32 r) {{ return {}; }};",
+      outside.empty() ? run : fmt::format("{} ? nullptr : {}", outside.substr(4), run)));
+}
+
+void BoxWriter::write_runs(const Transposed& transposed) {
+  const Operand& operand = operand_of(transposed);
+  const int k = operand.tensor, bytes = size_bytes(operand.dtype);
+  const plan::Runs runs = runs_of(box_, transposed, bytes);
+  const std::string type(expr::storage_type(operand.dtype));
+  const Code source = source_of(operand);
+  line(fmt::format("// The chunks of operand {}'s runs that a thread moves.", k));
+  line(fmt::format("struct Transposed{} {{", k));
+  line(fmt::format("  const {0}* t;  // the box's first element\n  {0}* s;  // shared memory",
+                   type));
+  line(fmt::format("  Runs<{}, {}, {}, {}, kThreads> runs;", type, runs.elements, runs.count,
+                   transposed.elements / runs.count * bytes / 4));
+  line(fmt::format(
+      "\n  TILE_DEVICE Transposed{}(const Params& p, const Tile& tile, Shared& shared) {{", k));
+  for (const std::size_t m : source.coordinates)
+    line(fmt::format("    const i64 c{0} = tile.c{0};", m));
+  line(fmt::format("    t = {};\n    s = shared.x{};\n  }}", source.text, k));
+  line("  TILE_DEVICE void load(const Params& p, const Tile& tile) {");
+  write_run_at(transposed);
+  line(fmt::format("    runs.load<{}>(run_at, valid, {});\n  }}", tail_of(operand, 16 / bytes),
+                   end_of(operand)));
+  line("  TILE_DEVICE void put(const Tile&) const { runs.put(reinterpret_cast<u32*>(s)); }\n};");
+}
+
 void BoxWriter::write_all_transposed() {
   std::string members, initial, loads, puts, stores;
   for (const Transposed& transposed : box_.transposed) {
@@ -308,7 +383,7 @@ void BoxWriter::write_all_transposed() {
     members += fmt::format("  Transposed{0} s{0};\n", k);
     initial += fmt::format("{} s{}(p, tile, shared)", initial.empty() ? " :" : ",", k);
     if (operand.read) {
-      loads += fmt::format("    s{}.load(tile);\n", k);
+      loads += fmt::format("    s{}.load({}tile);\n", k, transposed.run.empty() ? "" : "p, ");
       puts += fmt::format("    s{}.put(tile);\n", k);
     }
     if (operand.written) stores += fmt::format("    s{}.store(tile);\n", k);
@@ -323,7 +398,7 @@ void BoxWriter::write_all_transposed() {
     out_ += body;
     line("  }");
   };
-  write("load(const Tile& tile)", loads);
+  write("load(const Params& p, const Tile& tile)", loads);
   write("put(const Tile& tile) const", puts);
   write("store(const Tile& tile) const", stores);
   line("};");

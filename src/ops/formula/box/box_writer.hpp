@@ -12,7 +12,7 @@ class BoxWriter final : public TilesWriter {
       : TilesWriter(plan, budget), box_(box) {}
 
  private:
-  [[nodiscard]] std::vector<std::string_view> own_headers() const override { return {"dependent"}; }
+  [[nodiscard]] std::vector<std::string_view> own_headers() const override;
   void write_constants() override;
   void write_behind_formula() override;
   [[nodiscard]] bool is_loaded(const plan::Operand& operand) const override;
@@ -25,6 +25,8 @@ class BoxWriter final : public TilesWriter {
   void write_direct_walk();
   void write_element();
   void write_transposed(const plan::Transposed& transposed);
+  /// The same of an operand that is copied by runs.
+  void write_runs(const plan::Transposed& transposed);
   void write_all_transposed();
 
   [[nodiscard]] const plan::Transposed* transposed_of(const plan::Operand& operand) const;
@@ -44,6 +46,10 @@ class BoxWriter final : public TilesWriter {
                                                 const plan::Transposed& transposed);
   [[nodiscard]] std::string shared_distance(const plan::Walk& walk,
                                             const plan::Transposed& transposed) const;
+  /// Declares `run_at` of tile/runs.cuh, and `valid`.
+  void write_run_at(const plan::Transposed& transposed);
+  /// Where the run of a thread's first element begins, relative to that element.
+  [[nodiscard]] std::string distance_in_run(const plan::Transposed& transposed) const;
   /// The element that an operand's variable holds.
   [[nodiscard]] std::string element_of(const plan::Operand& operand, const char* prefix) const;
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "box/requests.hpp"
 #include "core/integer.hpp"
 #include "device/scale.hpp"
+#include "plan/sectors.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -24,7 +26,18 @@ constexpr std::int64_t kLeastThreads = 128, kMostThreads = 512, kWarp = 32;
 constexpr std::int64_t kMostHeld = 40;     // elements that a thread loads before it waits
 constexpr std::int64_t kMostPadding = 17;  // elements
 constexpr std::int64_t kMostRepeats = 4;   // of an operand whose runs count
+constexpr std::int64_t kLeastRunBytes = 64;
+// Of an input's runs beside an output's; if several inputs lie in other orders.
+constexpr std::int64_t kMostWeight = 8, kMostWeightOfSeveral = 2;
+constexpr std::int64_t kSectorBytes = 32;
+constexpr double kCyclesOfMeeting =
+    9;                             // of blocks in a sector of an output: 40 ps of memory's time
+constexpr int kNarrowAccess = 8;   // bytes
+constexpr double kFullTile = 0.9;  // of its slots
 constexpr double kSharedCycles = 2;
+constexpr std::int64_t kChunkBytes = 16, kBankBytes = 4;
+constexpr std::int64_t kSmallElement = 2, kShortestCopy = 64,
+                       kShortestCopyAlone = 256;  // bytes
 
 using Modes = std::vector<std::size_t>;
 
@@ -46,6 +59,14 @@ std::int64_t product_of(const std::vector<std::int64_t>& extents) {
   return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
 }
 
+double cycles_of_meetings(const Plan& plan, const std::vector<std::int64_t>& block) {
+  double meetings = 0;
+  for (const Operand& operand : plan.operands) {
+    if (operand.written) meetings += meetings_per_element(operand, plan.extents, block);
+  }
+  return kCyclesOfMeeting * meetings;
+}
+
 class Boxing {
  public:
   explicit Boxing(const Plan& plan) : plan_(plan), all_(plan.extents.size()) {
@@ -55,15 +76,20 @@ class Boxing {
 
   /// The best plan with boxes of at most `most` elements; nothing if no operand gains by it.
   std::optional<Plan> with_boxes_of(std::int64_t most) {
-    box_ = {.extents = std::vector<std::int64_t>(extents_.size(), 1)};
-    grow(most);
+    choose_extents(most);
     choose_walks(kMostThreads / 2);
     stage(kSharedCycles);
     // Tiles stage what they transpose, too.
     if (box_.transposed.empty() && std::holds_alternative<Tile>(plan_.family)) stage(0);
     if (box_.transposed.empty()) return std::nullopt;
     choose_threads();
-    for (Transposed& transposed : box_.transposed) choose_pitch(transposed);
+    for (Transposed& transposed : box_.transposed) {
+      choose_pitch(transposed);
+      if (const auto by_runs = copied_by_runs(transposed);
+          by_runs && cycles_of_transposed(box_, *by_runs, operand_of(transposed)) <
+                         cycles_of_transposed(box_, transposed, operand_of(transposed)))
+        transposed = *by_runs;
+    }
     return finished();
   }
 
@@ -100,15 +126,18 @@ class Boxing {
     return times >= kMostRepeats;
   }
 
-  /// The operand's mode that is to be longer: that of the shortest run. If runs are long, the
-  /// innermost mode that can be longer.
-  [[nodiscard]] std::optional<std::size_t> next_mode() const {
+  /// The operand's mode that is to be longer: that of the shortest run, if those of outputs count
+  /// `weight` times less. If runs are long, the innermost mode that can be longer.
+  [[nodiscard]] std::optional<std::size_t> next_mode(std::int64_t weight) const {
     std::optional<std::size_t> next;
-    std::int64_t shortest = kRunBytes;
+    std::int64_t shortest = kRunBytes * kMostWeight;
     for (const Operand& operand : plan_.operands) {
       if (repeats(operand)) continue;  // few bytes, often found in the L1 cache
       const Run run = run_of(operand);
-      if (run.next && run.bytes < shortest) next = run.next, shortest = run.bytes;
+      // Inputs' runs have two sectors first.
+      const bool counts_less = operand.written || run.bytes < kLeastRunBytes;
+      const std::int64_t bytes = run.bytes * kMostWeight / (counts_less ? weight : 1);
+      if (run.next && bytes < shortest) next = run.next, shortest = bytes;
     }
     for (std::size_t m = 0; m < extents_.size() && !next; ++m) {
       if (box_.extents[m] < extents_[m]) next = m;
@@ -116,9 +145,59 @@ class Boxing {
     return next;
   }
 
+  /// The best of boxes whose outputs have runs as long as those of inputs, and longer ones.
+  void choose_extents(std::int64_t most) {
+    std::vector<std::int64_t> best;
+    double least = 0;
+    // Several inputs in other orders have as much to lose by short runs as an output to gain.
+    const auto others = std::ranges::count_if(plan_.operands, [&](const Operand& operand) {
+      return operand.read && !repeats(operand) && operand.reach != Reach::contiguous;
+    });
+    const std::int64_t heaviest = others > 1 ? kMostWeightOfSeveral : kMostWeight;
+    for (std::int64_t weight = 1; weight <= heaviest; weight *= 2) {
+      box_ = {.extents = std::vector<std::int64_t>(extents_.size(), 1)};
+      grow(most, weight);
+      align(most);
+      if (const double cycles = cycles_in_memory(); best.empty() || cycles < least) {
+        best = box_.extents;
+        least = cycles;
+      }
+    }
+    box_.extents = best;
+  }
+
+  /// Cycles per element if each operand is accessed in its own order.
+  [[nodiscard]] double cycles_in_memory() const {
+    double cycles = cycles_of_meetings(plan_, box_.extents);
+    for (const Operand& operand : plan_.operands) {
+      cycles += cycles_of_walk(box_, walk_along(order_of(operand), kMostThreads / 2), operand);
+    }
+    return cycles;
+  }
+
+  /// Has boxes begin on sectors of the outputs, where that is a matter of a few elements.
+  void align(std::int64_t most) {
+    for (std::size_t m = 0; m < extents_.size(); ++m) {
+      if (box_.extents[m] == extents_[m]) continue;
+      const std::int64_t others = product_of(box_.extents) / box_.extents[m];
+      std::int64_t best = box_.extents[m];
+      double least = cycles_of_meetings(plan_, box_.extents);
+      for (std::int64_t unit = 2; unit <= std::min(kSectorBytes, box_.extents[m]); unit *= 2) {
+        const std::int64_t up = core::ceil_div(box_.extents[m], unit) * unit;
+        const std::int64_t extent = up * others <= most && up < extents_[m] ? up : up - unit;
+        if (extent == 0) continue;
+        const std::int64_t before = std::exchange(box_.extents[m], extent);
+        if (const double now = cycles_of_meetings(plan_, box_.extents); now < least)
+          best = extent, least = now;
+        box_.extents[m] = before;
+      }
+      box_.extents[m] = best;
+    }
+  }
+
   /// Doubles one mode after another; what would leave less than one more box becomes whole.
-  void grow(std::int64_t most) {
-    while (const std::optional<std::size_t> m = next_mode()) {
+  void grow(std::int64_t most, std::int64_t weight) {
+    while (const std::optional<std::size_t> m = next_mode(weight)) {
       std::int64_t& extent = box_.extents[*m];
       const std::int64_t room = most / (product_of(box_.extents) / extent);
       const std::int64_t wanted = 4 * extent > extents_[*m] ? extents_[*m] : 2 * extent;
@@ -234,6 +313,59 @@ class Boxing {
     lay_out();
   }
 
+  /// Whether inputs as large as the space are loaded element by element, which keeps enough under
+  /// way while runs are copied.
+  [[nodiscard]] bool has_direct_input() const {
+    return std::ranges::any_of(plan_.operands, [&](const Operand& operand) {
+      return operand.read && !repeats(operand) &&
+             std::ranges::count(box_.transposed, operand.tensor, &Transposed::tensor) == 0;
+    });
+  }
+
+  /// The modes of the operand's run.
+  [[nodiscard]] Modes modes_of_run(const Operand& operand) const {
+    Modes modes;
+    std::int64_t following = 1, elements = 1;
+    for (const std::size_t m : order_of(operand)) {
+      if (stride_of(operand, m) != following) break;
+      if (box_.extents[m] > 1) modes.push_back(m);
+      elements *= box_.extents[m];
+      if (box_.extents[m] < extents_[m]) break;
+      following *= extents_[m];
+    }
+    return modes;
+  }
+
+  /// The same operand by aligned chunks of its runs, as they lie in memory: inputs of small
+  /// elements, which take fewer instructions so. A thread's elements must lie equally far behind
+  /// the starts of their runs' chunks.
+  [[nodiscard]] std::optional<Transposed> copied_by_runs(const Transposed& transposed) const {
+    const Operand& operand = operand_of(transposed);
+    const std::int64_t bytes = size_bytes(operand.dtype);
+    if (operand.written || bytes > kSmallElement) return std::nullopt;
+    Transposed copied = transposed;
+    copied.run = modes_of_run(operand);
+    if (copied.run.empty()) return std::nullopt;
+    const Runs runs = runs_of(box_, copied, static_cast<int>(bytes));
+    const std::int64_t least = has_direct_input() ? kShortestCopy : kShortestCopyAlone;
+    if (runs.elements * bytes < least) return std::nullopt;
+    std::int64_t pitch = (runs.chunks * kChunkBytes + kBankBytes) / bytes;
+    for (const std::size_t m : transposed.walk.modes) {
+      if (std::ranges::count(copied.run, m) != 0) {
+        copied.pitch[m] = stride_of(operand, m);
+        continue;
+      }
+      const auto at = std::ranges::find(box_.direct.modes, m) - box_.direct.modes.begin();
+      const std::int64_t step = box_.direct.threads[static_cast<std::size_t>(at)];
+      if (step < box_.extents[m] && step * stride_of(operand, m) * bytes % kChunkBytes != 0)
+        return std::nullopt;
+      copied.pitch[m] = pitch;
+      pitch *= box_.extents[m];
+    }
+    copied.elements = pitch;
+    return copied;
+  }
+
   [[nodiscard]] Plan finished() const {
     Plan plan = plan_;
     plan.family = box_;
@@ -246,8 +378,11 @@ class Boxing {
       operand.reach = stride.is(1)                       ? Reach::contiguous
                       : stride.is(0) && !operand.written ? Reach::broadcast
                                                          : Reach::strided;
-      if (std::ranges::count(box_.transposed, operand.tensor, &Transposed::tensor) != 0)
-        operand.reach = Reach::transposed;
+      const auto transposed =
+          std::ranges::find(box_.transposed, operand.tensor, &Transposed::tensor);
+      if (transposed == box_.transposed.end()) continue;
+      operand.reach = Reach::transposed;
+      if (!transposed->run.empty()) operand.access_bytes = kChunkBytes;
     }
     std::get<Box>(plan.family).choose_launch(plan, {});
     return plan;
@@ -259,14 +394,42 @@ class Boxing {
   Box box_;
 };
 
+/// What a block takes of each mode; nothing if that is vectors in turn.
+std::vector<std::int64_t> block_of(const Plan& plan) {
+  std::vector<std::int64_t> block(plan.extents.size(), 1);
+  for (std::size_t m = 0; m < block.size(); ++m) {
+    block[m] = unit_extent(plan, m);
+  }
+  return block;
+}
+
+/// Whether tiles have as many slots as there are elements, or few more.
+bool is_full(const Plan& plan, const Tile& tile) {
+  double full = 1;
+  for (const std::size_t m : {std::size_t{0}, tile.mode}) {
+    const Dim& extent = plan.extents[m];
+    if (!extent.is_known()) continue;
+    const std::int64_t side = unit_extent(plan, m);
+    full *= static_cast<double>(extent.value()) /
+            static_cast<double>(core::ceil_div(extent.value(), side) * side);
+  }
+  return full >= kFullTile;
+}
+
 /// Whether all accesses are along long modes: then boxes are not worth a look.
 bool is_coalesced(const Plan& plan) {
   const auto is_long = [&](std::size_t m) {
     return !plan.extents[m].is_known() || plan.extents[m].value() >= kWarp;
   };
   const auto* const tile = std::get_if<Tile>(&plan.family);
-  return is_long(0) && (tile == nullptr || (is_long(tile->mode) && plan.vector > 1)) &&
+  const auto is_split = [&](const Operand& operand) {
+    return operand.reach == Reach::transposed &&
+           operand.access_bytes < std::min(kNarrowAccess, plan.vector * size_bytes(operand.dtype));
+  };
+  return is_long(0) &&
+         (tile == nullptr || (is_long(tile->mode) && plan.vector > 1 && is_full(plan, *tile))) &&
          std::ranges::count(plan.operands, Reach::strided, &Operand::reach) == 0 &&
+         std::ranges::none_of(plan.operands, is_split) &&
          std::ranges::count(plan.operands, true, &Operand::shifted) == 0;
 }
 
@@ -327,11 +490,18 @@ std::optional<Plan> plan_by_boxes(const Plan& plan) {
     std::optional<Plan> boxed = boxing.with_boxes_of(most);
     if (!boxed) return std::nullopt;
     if (shared_bytes(*boxed, std::get<Box>(boxed->family)) > device::kStaticSharedBytes) continue;
-    const bool by_elements = std::holds_alternative<Tile>(plan.family) && plan.vector == 1;
+    const bool by_elements = std::holds_alternative<Tile>(plan.family) &&
+                             std::ranges::any_of(plan.operands, [](const Operand& operand) {
+                               return operand.reach == Reach::transposed &&
+                                      operand.access_bytes == size_bytes(operand.dtype);
+                             });
     const double shifting = cycles_of_shifts(plan);
     const double gain = by_elements ? kGainOfElements : shifting > 0 ? 1 : kGain;
+    const bool tiles = std::holds_alternative<Tile>(plan.family);
+    const double meetings = tiles ? cycles_of_meetings(plan, block_of(plan)) : 0;
+    const double of_boxes = cycles_of_meetings(plan, std::get<Box>(boxed->family).extents);
     const double cycles = cycles_per_element(plan) + shifting;
-    if (gain * cycles_per_element(*boxed) < cycles) return boxed;
+    if (gain * cycles_per_element(*boxed) + of_boxes < cycles + meetings) return boxed;
     return std::nullopt;
   }
   return std::nullopt;

@@ -21,6 +21,18 @@ void write(core::JsonLine& line, const Walk& walk) {
 
 }  // namespace
 
+Runs runs_of(const Box& box, const Transposed& transposed, int bytes) {
+  constexpr std::int64_t kChunkBytes = 16;
+  Runs runs;
+  for (const std::size_t m : transposed.walk.modes) {
+    const bool within = std::ranges::count(transposed.run, m) != 0;
+    (within ? runs.elements : runs.count) *= box.extents[m];
+  }
+  const std::int64_t elements = kChunkBytes / bytes;
+  runs.chunks = (runs.elements + 2 * (elements - 1)) / elements;
+  return runs;
+}
+
 std::int64_t threads_of(const Walk& walk) {
   std::int64_t active = 1;
   for (const std::int64_t threads : walk.threads) active *= threads;
@@ -74,7 +86,13 @@ void Box::write_json(core::JsonLine& line) const {
     write(line, operand.walk);
     line.key("pitch").open('[');
     for (const std::int64_t pitch : operand.pitch) line.raw(std::to_string(pitch));
-    line.close(']').member("elements", operand.elements).close('}');
+    line.close(']').member("elements", operand.elements);
+    if (!operand.run.empty()) {
+      line.key("run").open('[');
+      for (const std::size_t m : operand.run) line.raw(std::to_string(m));
+      line.close(']');
+    }
+    line.close('}');
   }
   line.close(']').close('}');
 }

@@ -21,6 +21,9 @@ struct Transposed {
   std::vector<std::int64_t> pitch =
       {};                     ///< elements of shared memory between neighbours along each mode
   std::int64_t elements = 1;  ///< of shared memory
+  /// Modes along which the box is a run in memory, fastest first, if aligned chunks of runs are
+  /// copied (tile/runs.cuh) and `walk` only says in which order; empty: element by element.
+  std::vector<std::size_t> run = {};
   bool operator==(const Transposed&) const = default;
 };
 
@@ -42,6 +45,13 @@ struct Box {
   [[nodiscard]] bool has_light(const Plan& plan) const;
   void write_json(core::JsonLine& line) const;
 };
+
+/// Of an operand that is copied by runs: the elements of a run, the aligned chunks of `bytes` an
+/// element that a run can lie in, and the number of runs in a box.
+struct Runs {
+  std::int64_t elements = 1, chunks = 1, count = 1;
+};
+[[nodiscard]] Runs runs_of(const Box& box, const Transposed& transposed, int bytes);
 
 /// Of a walk: the threads that have an element, and the steps that each takes along mode
 /// `walk.modes[i]` and in all.

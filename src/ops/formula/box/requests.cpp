@@ -12,8 +12,7 @@ namespace {
 
 constexpr std::int64_t kLanes = 32, kLineBytes = 128, kBanks = 32, kBankBytes = 4;
 constexpr std::int64_t kWarpsOfMap = 8, kWarpsOfWalk = 6;  // that are looked at
-constexpr std::int64_t kSectorBytes = 32;
-constexpr double kCyclesOfPart = 4;     // to write a sector in parts
+constexpr double kCyclesOfChunk = 8;    // to load 16 bytes a lane, and to put four words
 constexpr double kCyclesOfWarp = 8;     // to start a warp and to number what it takes
 constexpr double kCyclesOfBlock = 200;  // between the starts of two blocks
 
@@ -155,20 +154,6 @@ double cycles_of(const Plan& plan, const Map&) {
          (kCyclesOfWarp + kCyclesOfBlock * kLanes / plan.threads) / (elements * plan.unroll);
 }
 
-/// Cycles per element in which an output's sectors are written in parts, by several tiles: its runs
-/// in a tile are short, and what follows them in memory is of other tiles.
-double cycles_of_parts(const Plan& plan, const Tile& tile, const Operand& operand) {
-  if (!operand.written) return 0;
-  const bool transposed = operand.reach == Reach::transposed;
-  const std::size_t along = transposed ? tile.mode : 0, other = transposed ? 0 : tile.mode;
-  const std::int64_t side = transposed ? tile.rows : tile.columns;
-  const std::int64_t extent = plan.extents[along].value();
-  const std::int64_t bytes = std::min(side, extent) * size_bytes(operand.dtype);
-  const bool follows = side >= extent && operand.modes[other][0].stride.is(extent);
-  if (bytes >= kSectorBytes || follows) return 0;
-  return kCyclesOfPart / static_cast<double>(std::min(side, extent));
-}
-
 double cycles_of(const Plan& plan, const Tile& tile) {
   const std::int64_t vector = plan.vector;
   const std::int64_t across = tile.columns / vector, down = tile.rows / vector;
@@ -182,9 +167,7 @@ double cycles_of(const Plan& plan, const Tile& tile) {
   };
   // What a warp touches of `vector` vectors a thread, and cycles of shared memory for these.
   double lines = 0;
-  double parts = 0;
   for (const Operand& operand : plan.operands) {
-    parts += cycles_of_parts(plan, tile, operand);
     if (operand.reach != Reach::transposed) {
       lines += static_cast<double>(
           vector * lines_of_vectors(operand, vector, 0, plan.extents, [&](std::int64_t lane) {
@@ -210,8 +193,7 @@ double cycles_of(const Plan& plan, const Tile& tile) {
   const auto warps = static_cast<double>(plan.threads) / kLanes;
   return (lines * slots / static_cast<double>(kLanes * vector * vector) + warps * kCyclesOfWarp +
           kCyclesOfBlock) /
-             elements +
-         parts;
+         elements;
 }
 
 double cycles_of(const Plan& plan, const Box& box) {
@@ -223,10 +205,7 @@ double cycles_of(const Plan& plan, const Box& box) {
       cycles += cycles_of_walk(box, box.direct, operand);
       continue;
     }
-    const int bytes = size_bytes(operand.dtype);
-    cycles += cycles_of_walk(box, transposed->walk, operand) +
-              bank_cycles(box, transposed->walk, transposed->pitch, bytes) +
-              bank_cycles(box, box.direct, transposed->pitch, bytes);
+    cycles += cycles_of_transposed(box, *transposed, operand);
   }
   const auto warps = static_cast<double>(plan.threads) / kLanes;
   return cycles + (warps * kCyclesOfWarp + kCyclesOfBlock) / elements;
@@ -273,6 +252,18 @@ double bank_cycles(const Box& box, const Walk& walk, const std::vector<std::int6
   };
   return cycles_per_lane(box, walk, bytes, offset,
                          [](const Request& request) { return request.words_of_bank(); });
+}
+
+double cycles_of_transposed(const Box& box, const Transposed& transposed, const Operand& operand) {
+  const int bytes = size_bytes(operand.dtype);
+  const double direct = bank_cycles(box, box.direct, transposed.pitch, bytes);
+  if (transposed.run.empty()) {
+    return cycles_of_walk(box, transposed.walk, operand) +
+           bank_cycles(box, transposed.walk, transposed.pitch, bytes) + direct;
+  }
+  const Runs runs = runs_of(box, transposed, bytes);
+  return direct + kCyclesOfChunk * static_cast<double>(runs.chunks) /
+                      static_cast<double>(kLanes * runs.elements);
 }
 
 double cycles_per_element(const Plan& plan) {

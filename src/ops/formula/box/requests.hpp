@@ -14,6 +14,10 @@ namespace tilejit::plan {
 /// The same of one operand alone if the threads of a block go through `box` in the order of `walk`.
 [[nodiscard]] double cycles_of_walk(const Box& box, const Walk& walk, const Operand& operand);
 
+/// The same of an operand that passes through shared memory, with what this takes.
+[[nodiscard]] double cycles_of_transposed(const Box& box, const Transposed& transposed,
+                                          const Operand& operand);
+
 /// Cycles per element in which an operand of elements of `bytes` bytes is accessed in shared
 /// memory, whose neighbours along mode m lie pitch[m] elements apart.
 [[nodiscard]] double bank_cycles(const Box& box, const Walk& walk,

@@ -26,6 +26,8 @@ namespace {
 constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
 // Along which vectors lie, if another output than the first one decides.
 constexpr std::int64_t kLeastExtent = 32;
+// Rows of an output whose order inputs may overrule: they are aligned, or shorter than this.
+constexpr std::int64_t kShortRow = 64, kVectorBytes = 16;
 
 Reach reach_of(const Operand& operand) {
   const OperandMode& innermost = operand.modes.front();
@@ -54,6 +56,7 @@ class Planner {
     choose_vector(op_, analysis_, transposed_mode_, light_, plan_);
     set_tile();
     if (suits_staging(plan_, op_.tuning)) plan_.family = StagedRows{*rows_of(plan_), 1, direction_};
+    set_slabs();
     choose_launch(plan_, op_.tuning);
     set_box();
     if (!light_) flatten();
@@ -83,7 +86,7 @@ class Planner {
     } else if (axes_ == 0) {
       plan_.family = Map{.light = light_};
       modes_ = iterate_together(op, analysis, kept, leader_);
-      if (const auto other = output_of_most_bytes(); other && !light_)
+      if (const auto other = operand_of_most_bytes(); other && !light_)
         modes_ = iterate_together(op, analysis, kept, *other);
     } else {
       const std::size_t widest = widest_input();
@@ -166,26 +169,55 @@ class Planner {
     return std::nullopt;
   }
 
-  /// An output in whose order more bytes lie than in that of the first one, if there is such an
-  /// output: a tile then transposes fewer of them.
-  [[nodiscard]] std::optional<std::size_t> output_of_most_bytes() const {
-    const auto bytes_along = [&](const IterationMode& mode) {
-      int bytes = 0;
-      for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
-        if (is_contiguous(mode, t)) bytes += size_bytes(op_.tensors[t].dtype);
-      }
-      return bytes;
+  /// An operand in whose order more bytes lie than in that of the first output, if there is such
+  /// an operand: a tile then transposes fewer of them. Inputs decide only if they are several.
+  [[nodiscard]] std::optional<std::size_t> operand_of_most_bytes() const {
+    struct Share {
+      int bytes = 0, operands = 0;
     };
+    const auto share_along = [&](const IterationMode& mode) {
+      Share share;
+      for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
+        if (!is_contiguous(mode, t) || repeats(t)) continue;
+        share.bytes += size_bytes(op_.tensors[t].dtype);
+        ++share.operands;
+      }
+      return share;
+    };
+    const bool by_inputs = has_aligned_or_short_rows(leader_);
     std::optional<std::size_t> best;
-    int most = bytes_along(modes_.front());
+    int most = share_along(modes_.front()).bytes;
     for (const IterationMode& mode : modes_) {
       if (mode.extent.is_known() && mode.extent.value() < kLeastExtent) continue;
-      for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
-        if (analysis_.access[t] == Access::in || !is_contiguous(mode, t)) continue;
-        if (bytes_along(mode) > most) best = t, most = bytes_along(mode);
+      const Share share = share_along(mode);
+      if (share.bytes <= most) continue;
+      for (std::size_t t = 0; t < op_.tensors.size() && share.bytes > most; ++t) {
+        const bool decides = analysis_.access[t] != Access::in || (share.operands > 1 && by_inputs);
+        if (decides && is_contiguous(mode, t) && !repeats(t)) best = t, most = share.bytes;
       }
     }
     return best;
+  }
+
+  /// Whether the tensor can be stored by whole vectors, or has rows so short that boxes do better.
+  [[nodiscard]] bool has_aligned_or_short_rows(std::size_t t) const {
+    const Dim& row = modes_.front().extent;
+    if (row.is_known() && row.value() < kShortRow) return true;
+    return std::ranges::all_of(modes_, [&](const IterationMode& mode) {
+      return std::ranges::all_of(mode.operands[t], [&](const Mode& leaf) {
+        return leaf.stride.is(1) || formula::divisor(leaf.stride, analysis_.symbols) *
+                                            size_bytes(op_.tensors[t].dtype) % kVectorBytes ==
+                                        0;
+      });
+    });
+  }
+
+  /// Whether the tensor is the same along a mode of the space.
+  [[nodiscard]] bool repeats(std::size_t t) const {
+    return std::ranges::any_of(modes_, [&](const IterationMode& mode) {
+      const OperandMode& leaves = mode.operands[t];
+      return !mode.extent.is(1) && leaves.size() == 1 && leaves[0].stride.is(0);
+    });
   }
 
   static bool is_contiguous(const IterationMode& mode, std::size_t t) {
@@ -282,9 +314,17 @@ class Planner {
     tile.ragged = formula::divisor(extent, analysis_.symbols) % plan_.vector != 0;
   }
 
-  /// Boxes have no knobs: what is pinned is of another family.
+  [[nodiscard]] bool has_knobs() const { return op_.tuning != Tuning{}; }
+
+  /// Slabs have no knobs: what is pinned is of another family.
+  void set_slabs() {
+    if (light_ || has_knobs()) return;
+    if (std::optional<Plan> slabs = plan_by_slabs(plan_)) plan_ = std::move(*slabs);
+  }
+
+  /// Nor have boxes.
   void set_box() {
-    if (light_ || op_.tuning != Tuning{}) return;
+    if (light_ || has_knobs()) return;
     if (std::optional<Plan> boxed = plan_by_boxes(plan_)) plan_ = std::move(*boxed);
   }
 

@@ -1,5 +1,8 @@
 #include "plan/sectors.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 namespace tilejit::plan {
 namespace {
 
@@ -20,6 +23,28 @@ bool cuts_sectors(const Plan& plan, const Operand& operand) {
     cuts = cuts || (m > 0 && stride.value() * bytes % kSectorBytes != 0);
   }
   return cuts && all.value() >= kBytesOfCache;
+}
+
+double meetings_per_element(const Operand& operand, const std::vector<Dim>& extents,
+                            const std::vector<std::int64_t>& block) {
+  const auto stride = [&](std::size_t m) { return operand.modes[m][0].stride.value(); };
+  std::vector<std::size_t> order;
+  for (std::size_t m = 0; m < extents.size(); ++m) {
+    if (stride(m) != 0 && !extents[m].is(1)) order.push_back(m);
+  }
+  std::ranges::stable_sort(order, {}, stride);
+  const std::int64_t bytes = size_bytes(operand.dtype);
+  std::int64_t run = 1, following = 1, unit = kSectorBytes;  // runs begin at its multiples
+  bool goes_on = true;
+  for (const std::size_t m : order) {
+    goes_on = goes_on && stride(m) == following;
+    if (goes_on) run *= block[m];
+    const bool whole = goes_on && block[m] >= extents[m].value();
+    if (!whole) unit = std::gcd(unit, (goes_on ? block[m] : 1) * stride(m) * bytes);
+    goes_on = whole;
+    following *= extents[m].value();
+  }
+  return (1 - static_cast<double>(unit) / kSectorBytes) / static_cast<double>(run);
 }
 
 std::int64_t strip_of(const Plan& plan) {

@@ -12,4 +12,10 @@ namespace tilejit::plan {
 /// The elements along mode 0 that a block stores, if it stores parts of rows; else 0.
 [[nodiscard]] std::int64_t strip_of(const Plan& plan);
 
+/// How often blocks meet within a sector of an output, per element of the space, if each takes
+/// `block[m]` elements along mode m. Such sectors are written in parts. Strides are known, and the
+/// operand has one leaf a mode.
+[[nodiscard]] double meetings_per_element(const Operand& operand, const std::vector<Dim>& extents,
+                                          const std::vector<std::int64_t>& block);
+
 }  // namespace tilejit::plan

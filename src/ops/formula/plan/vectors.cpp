@@ -26,6 +26,9 @@ constexpr double kFewElements = 1 << 19, kFewElementsOfMap = 1 << 18;
 constexpr std::int64_t kVectorsOfFew = 32;                // of these rows, if they are held
 constexpr std::int64_t kLongRow = 4096;                   // elements
 constexpr double kThreadsOfFew = device::kThreadsAtOnce;  // of maps: shorter vectors have as many
+constexpr double kThreadsOfHeavy = 4 * kThreadsOfFew;     // if formulas are heavy: by 8 bytes
+constexpr std::int64_t kHeavyWeight = 40;                 // expr::weight of an element
+constexpr double kLeastOfTiny = 1 << 10, kTinyMap = 1 << 13;  // elements
 constexpr std::int64_t kWeightOfFew = 32;  // expr::weight of a vector that is as fast whole
 constexpr std::int64_t kHeldByCluster = std::int64_t{8} * 512 * 32;  // registers
 constexpr double kUnknownExtent = 1e15;
@@ -75,7 +78,7 @@ class Chooser {
       plan_.peeled = true;
       for (Operand& operand : plan_.operands) {
         operand.shifted =
-            takes_vectors(operand) && !lies_with(operand, *vector_leader(plan_), wanted);
+            takes_vectors(operand) && !begins_with(operand, *vector_leader(plan_), wanted);
       }
     } else if (const int most = transposed_mode_ ? std::min(wanted, kMostShifted) : wanted;
                vector < most && shifts(vector, most)) {
@@ -137,6 +140,15 @@ class Chooser {
     return true;
   }
 
+  /// The same of memory, in which the tensors begin as well.
+  [[nodiscard]] bool begins_with(const Operand& operand, const Operand& leader, int vector) const {
+    return begins_aligned(operand) && lies_with(operand, leader, vector);
+  }
+
+  [[nodiscard]] bool begins_aligned(const Operand& operand) const {
+    return op_.tensors[static_cast<std::size_t>(operand.tensor)].align % kMaxAccessBytes == 0;
+  }
+
   /// Whether aligned vectors of `vector` elements take less than `bytes` an access, or the caller
   /// wants others.
   [[nodiscard]] bool is_narrow(int vector, int bytes) const {
@@ -174,10 +186,10 @@ class Chooser {
     if (leader == nullptr || is_aligned(*leader, wanted)) return false;
     for (const Operand& operand : plan_.operands) {
       if (!takes_vectors(operand)) continue;
-      if (!has_long_aligned_rows(operand, wanted)) return false;
-      if (!lies_with(operand, *leader, wanted) && operand.written) return false;
+      if (!has_long_rows(operand, wanted)) return false;
+      if (!begins_with(operand, *leader, wanted) && operand.written) return false;
     }
-    return lies_with(*leader, *leader, wanted) && neighbours_have_strides();
+    return begins_with(*leader, *leader, wanted) && neighbours_have_strides();
   }
 
   /// Whether rows are read more than once, or would be if clusters did not hold them.
@@ -201,7 +213,7 @@ class Chooser {
     const auto can_be = [&](const Operand& operand) {
       const bool gains = columns || size_bytes(operand.dtype) < kLargeElement;
       return !takes_vectors(operand) || is_aligned(operand, wanted) ||
-             (gains && has_long_aligned_rows(operand, wanted));
+             (gains && has_long_rows(operand, wanted));
     };
     return neighbours_have_strides() && std::ranges::all_of(plan_.operands, can_be);
   }
@@ -236,14 +248,16 @@ class Chooser {
   }
 
   /// What tile/peeled.cuh and tile/shifted.cuh ask for.
-  [[nodiscard]] bool has_long_aligned_rows(const Operand& operand, int vector) const {
+  [[nodiscard]] bool has_long_rows(const Operand& operand, int vector) const {
     const Tensor& tensor = op_.tensors[static_cast<std::size_t>(operand.tensor)];
     const int bytes = vector * size_bytes(operand.dtype);
     const Dim& extent = plan_.extents[operand.reach == Reach::transposed ? *transposed_mode_ : 0];
     const bool known = std::ranges::all_of(tensor.layout.leaves(), [](const Mode& leaf) {
       return leaf.extent.is_known() && leaf.stride.is_known();
     });
-    return known && tensor.align % kMaxAccessBytes == 0 && bytes >= 4 && bytes <= kMaxAccessBytes &&
+    // Rows keep chunks of their weights, which are counted from where a tensor begins.
+    const bool begins = begins_aligned(operand) || rows_of(plan_) == nullptr;
+    return known && begins && bytes >= 4 && bytes <= kMaxAccessBytes &&
            extent.value() >= std::int64_t{kLeastVectorsOfRow} * vector &&
            extent.value() < kMostOfRow;
   }
@@ -279,8 +293,16 @@ class Chooser {
     if (transposed_mode_) vector = most_of_tile(vector);
     if (std::holds_alternative<Map>(plan_.family) && !transposed_mode_) {
       const std::int64_t weight = expr::weight(plan_.program);
-      while (vector > 1 && vector * weight > kWeightOfFew && elements() < vector * kThreadsOfFew)
-        vector /= 2;
+      const auto halve = [&](std::int64_t least, double threads) {
+        while (vector > least && vector * weight > kWeightOfFew && elements() < vector * threads)
+          vector /= 2;
+      };
+      halve(1, kThreadsOfFew);
+      if (weight >= kHeavyWeight) halve(kNarrowAccess / std::max(1, widest), kThreadsOfHeavy);
+      // The end of a row goes by elements, which is what a tiny map waits for.
+      const Dim& row = plan_.extents.front();
+      const bool tiny = elements() >= kLeastOfTiny && elements() < kTinyMap;
+      while (vector > 1 && tiny && row.value() % vector != 0) vector /= 2;
     }
     return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget(plan_)));
   }

@@ -276,8 +276,14 @@ std::string HeaderWriter::end_of(const Operand& operand) const {
 }
 
 std::int64_t HeaderWriter::tail_of(const Operand& operand) const {
+  return tail_of(operand, plan_.vector);
+}
+
+std::int64_t HeaderWriter::tail_of(const Operand& operand, int chunk) const {
+  constexpr std::uint32_t kAligned = 16;  // bytes: chunks of any size begin where the tensor does
   const Tensor& tensor = plan_.signature.tensors[static_cast<std::size_t>(operand.tensor)];
-  return cosize(tensor.layout) % plan_.vector;
+  if (tensor.align % kAligned != 0) return -1;
+  return cosize(tensor.layout) % chunk;
 }
 
 Code HeaderWriter::access_arguments(const Operand& operand) const {

@@ -89,6 +89,7 @@ class HeaderWriter {
   /// has, or 0 if it is whole.
   [[nodiscard]] std::string end_of(const plan::Operand& operand) const;
   [[nodiscard]] std::int64_t tail_of(const plan::Operand& operand) const;
+  [[nodiscard]] std::int64_t tail_of(const plan::Operand& operand, int chunk) const;
   /// Elements that the formula takes at once: as many as the word with the most elements holds.
   [[nodiscard]] int group() const;
   /// Whether the operand is an output with an element for each element of the space or row.

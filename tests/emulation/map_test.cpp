@@ -1,0 +1,54 @@
+// Maps of odd rows, run on the CPU against the reference.
+#include "emulation/emulated.hpp"
+
+namespace tilejit::test {
+namespace {
+
+TEST(EmulatedMaps, OfTensorsThatBeginAnywhereAgreeWithTheReference) {
+  struct Case {
+    const char* what;
+    std::vector<Tensor> tensors;
+    const char* formula = "y = x * z";
+    Tuning tuning = {};
+  };
+  const Case cases[] = {
+      {"peeled rows of words",
+       {{"x", f32, "(13,3,95):(570,190,1)", Access::in, 4},
+        {"z", u8, "(13,3,95):(285,95,1)", Access::in, 1},
+        {"y", f32, "(13,3,95):(285,95,1)"}},
+       "y = max(x, z)",
+       {.vector = 4}},
+      {"peeled rows of two views of pairs",
+       {{"x", bf16, "(17,257):(514,1)", Access::in, 2},
+        {"z", bf16, "(17,257):(293,1)", Access::in, 2},
+        {"y", bf16, "(17,257):(257,1)"}},
+       "y = x * z",
+       {.vector = 8}},
+      {"and of a view that lies as the output does, but begins elsewhere",
+       {{"x", bf16, "(17,257):(259,1)", Access::in, 4}, {"y", bf16, "(17,257):(259,1)"}},
+       "y = x * 2.0",
+       {.vector = 8}},
+      {"peeled rows of bytes",
+       {{"x", i8, "(9,519):(519,1)", Access::in, 1}, {"y", i8, "(9,519):(521,1)"}},
+       "y = x - 1",
+       {.vector = 16}},
+      {"shifted tiles",
+       {{"x", f16, "(147,133):(1,147)", Access::in, 2}, {"y", f16, "(147,133):(133,1)"}},
+       "y = x * 2.0",
+       {.vector = 8}},
+  };
+  EmulatedKernels kernels;
+  for (const Case& c : cases) {
+    const Fused op{.tensors = c.tensors, .formula = c.formula, .tuning = c.tuning};
+    const plan::Plan plan =
+        plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
+    EXPECT_TRUE(plan.operands.front().shifted) << c.what;
+    kernels.add(c.what, {.op = op, .symbols = {}, .scalars = {}});
+  }
+  ASSERT_TRUE(kernels.compile());
+  Random random(16);
+  kernels.verify_all(random);
+}
+
+}  // namespace
+}  // namespace tilejit::test
