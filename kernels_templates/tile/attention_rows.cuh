@@ -62,7 +62,11 @@ struct AttentionRows {
   TILE_DEVICE void mask(const Params& p, const Tile& tile, const Terms (&terms)[2], i32 query,
                         i32 key, bool is_masked, float (&s)[kCount]) const {
     if (is_folded() && !(kMayBeMasked && is_masked)) return;
-    const float by = is_folded() ? 1.f : factor;
+    if (!is_folded()) {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) s[i] *= factor;
+    }
+    if (!kMayBeMasked || !is_masked) return;
     const i32 end = i32(Work::extent_k(p));
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
@@ -70,7 +74,7 @@ struct AttentionRows {
       // Both sides are evaluated: a branch for each score would cost more.
       const bool is_seen =
           (!Work::kMayBeCut || at.key < end) & Formula::sees(p, tile, terms[i / 2 % 2], at);
-      s[i] = !kMayBeMasked || is_seen ? s[i] * by : -math::inf_f32();
+      s[i] = is_seen ? s[i] : -math::inf_f32();
     }
   }
 
