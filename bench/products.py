@@ -4,11 +4,14 @@
     cmake --preset release && cmake --build --preset release
     bench/products.py --build build/release
     bench/products.py --build build/release --only bf16
+    bench/products.py --build build/release --only 4096 --without-pause 0.6
     bench/products.py --build build/release --random 60 --start 20 --count 20 --json products.jsonl
 
 Needs a GPU and PyTorch. Values are random normal ones. Ours and PyTorch's take turns in random order, each a
-CUDA graph of 4 ms or more after a replay that is not timed; the table has the medians of the rounds. TF32 is off
-for f32, and on for tf32. Results are checked against products in f64 of the first and the last rows.
+CUDA graph of 8 ms or more after a replay that is not timed; the table has the medians of the rounds, and the median of
+the rounds' ratios with its interval of 95 %. --without-pause adds the ratio of medians of four runs of that many seconds
+each, without a pause between launches. TF32 is off for f32, and on for tf32. Results are checked against products in
+f64 of the first and the last rows.
 --random takes that many random products of bf16 instead, of which half have sides that are multiples of 64, and
 half of 8, of --seed, and adds the geometric mean, the 5th percentile and the least of the ratios. --start and --count take
 a part of the rows, for machines that end a command after some time; --json appends a line per row.
@@ -17,6 +20,7 @@ a part of the rows, for machines that end a command after some time; --json appe
 import ctypes
 import math
 import random
+import statistics
 
 import rows as table
 import script
@@ -24,6 +28,8 @@ import torch_timing
 
 CHECKED_ROWS = 128  # at either end
 SEED = 24  # of random products
+TURN_MS = 8
+ROUNDS = 15
 # Operands, output, M, N, K, formula. "a.T" and "b.T" of the layouts: that operand lies along the other axis.
 ROWS = (
     ("bf16", "bf16", 4096, 4096, 4096, "d = a @ b"),
@@ -43,7 +49,13 @@ ROWS = (
     ("bf16", "bf16", 16, 8192, 8192, "d = a @ b"),
     ("bf16", "bf16", 4096, 4096, 4096, "d = gelu(a @ b)"),
     ("bf16", "bf16", 1001, 1003, 1005, "d = a @ b"),
+    ("bf16", "bf16", 300, 301, 303, "d = a @ b"),
+    ("bf16", "bf16", 2000, 2001, 2000, "d = a @ b"),
+    ("bf16", "bf16", 2047, 2049, 513, "d = a @ b"),
+    ("bf16", "bf16", 4096, 4095, 4097, "d = a @ b.T"),
     ("f16", "f16", 4096, 4096, 4096, "d = a @ b"),
+    ("f16", "f16", 8192, 8192, 8192, "d = a @ b"),
+    ("tf32", "f32", 8192, 8192, 8192, "d = a @ b"),
     ("tf32", "f32", 4096, 4096, 4096, "d = a @ b"),
     ("tf32", "f32", 4096, 4096, 4096, "d = a @ b.T"),
     ("f32", "f32", 4096, 4096, 4096, "d = a @ b"),
@@ -166,24 +178,45 @@ def measure(torch, runtime, row, options):
     runs = {"ours": ours}
     if peer := case.peer():
         runs["peer"] = peer
-    graphs = {name: torch_timing.timed_graph(torch, run) for name, run in runs.items()}
-    us = torch_timing.in_turns(torch, graphs, order=random.Random(case.m))
+    graphs = {name: torch_timing.timed_graph(torch, run, at_least_us=options.turn_ms * 1e3) for name, run in runs.items()}
+    times = torch_timing.turns(torch, graphs, options.rounds, random.Random(case.m))
+    us = {name: statistics.median(samples) for name, samples in times.items()}
     speed = {name: f"{case.flop() / time / 1e6:.1f}" for name, time in us.items()}
-    ratio = f"{us['peer'] / us['ours']:.3f}" if "peer" in us else ""
-    cells = (case.name(), speed["ours"], speed.get("peer", ""), ratio)
-    table.print_row(options, cells, right, {"product": case.name(), "us": us})
-    return right, us["peer"] / us["ours"] if "peer" in us else None
+    cells = [case.name(), speed["ours"], speed.get("peer", ""), "", ""]
+    record = {"product": case.name(), "us": us}
+    if peer:
+        record["ratio"], between = torch_timing.ratio_in_rounds(times["peer"], times["ours"])
+        cells[3:] = f"{record['ratio']:.3f}", f"{between[0]:.3f} to {between[1]:.3f}"
+    if options.without_pause and not peer:
+        cells.append("")
+    elif options.without_pause:
+        long = record["without_pause_us"] = without_pause(torch, graphs, options.without_pause)
+        cells.append(f"{statistics.median(long['peer']) / statistics.median(long['ours']):.3f}")
+    table.print_row(options, cells, right, record)
+    return right, record.get("ratio")
+
+
+def without_pause(torch, graphs, seconds):
+    """Microseconds of each run of that many seconds, in the order ours, PyTorch's, PyTorch's, ours, twice."""
+    us = {name: [] for name in graphs}
+    for name in 2 * (*graphs, *reversed(graphs)):
+        us[name].append(torch_timing.without_pause_us(torch, *graphs[name], seconds))
+    return us
 
 
 def main():
     parser = table.parser_of(__doc__)
     parser.add_argument("--random", type=script.count, help="that many random products instead")
     parser.add_argument("--seed", type=int, default=SEED, help="of the random products")
+    parser.add_argument("--turn-ms", type=float, default=TURN_MS, help="of each turn, at least")
+    parser.add_argument("--rounds", type=script.count, default=ROUNDS, help="turns of each")
+    parser.add_argument("--without-pause", type=float, help="seconds of each without pause, for one more column")
     options = parser.parse_args()
     import torch
 
     runtime = table.runtime_of(options)
-    table.print_head("product", "TFLOP/s", "PyTorch", "ratio", "right")
+    more = ("without pause",) if options.without_pause else ()
+    table.print_head("product", "TFLOP/s", "PyTorch", "ratio", "95 %", *more, "right")
     rows = random_rows(options.random, options.seed) if options.random else ROWS
     rows = table.chosen(rows, options, lambda row: f"{row[0]} {row[2]} x {row[3]} x {row[4]}, {row[5]}")
     results = [measure(torch, runtime, row, options) for row in rows]

@@ -22,6 +22,7 @@ import torch_timing
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 CANDIDATES = 8
+AT_LEAST_US = 1500  # per graph
 AT_ONCE = 8  # runs of `tilejit tune`, each of which compiles in a process of its own
 
 
@@ -49,7 +50,7 @@ def measure(torch, runtime, row, tunings, file):
         if not case.is_right():
             raise RuntimeError(f"{case.name()} is wrong with {json.dumps(tuning)}")
         runs[number] = run
-    graphs = {number: torch_timing.timed_graph(torch, run) for number, run in runs.items()}
+    graphs = {number: torch_timing.timed_graph(torch, run, at_least_us=AT_LEAST_US) for number, run in runs.items()}
     us = torch_timing.in_turns(torch, graphs, rounds=5, order=random.Random(case.m))
     best = min(us, key=us.get)
     ratio = us[best] / us[0]

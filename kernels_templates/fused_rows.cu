@@ -187,8 +187,15 @@ struct Thread {
       constexpr int kVectors = Pass::kRescales ? kBatch : kChain;  // per maximum, or per chain
       for (Index v = begin + rank; v < end;) {
         Accumulators<Pass, kAcross> part[kTurns];
-        for (int s = 0; s < kVectors && v < end; s += kBatch, v += kBatch * kClusterRowThreads)
+        for (int s = 0; s < kVectors && v < end; s += kBatch, v += kBatch * kClusterRowThreads) {
+#ifdef PARTS_HAVE_CENTRES
+          Accumulators<Pass, kAcross> batch[kTurns];
+          fold_batch(v, r, batch);
+          part[0].combine(batch[0]);
+#else
           fold_batch(v, r, part);
+#endif
+        }
         combine_parts(part);
         total.combine(part[0]);
       }

@@ -1,5 +1,6 @@
 // Reductions and scans over short rows: what fused_rows.cu and fused_scan.cu compute over longer
-// ones. The rows of a block are neighbours in memory. The block copies them to shared memory
+// ones. The rows of a block are neighbours in memory, one after another or kColumns side by side.
+// The block copies them to shared memory
 // as one run, whatever their length, 16 bytes at a time. kRowThreads threads take one row after
 // another from there to registers, reduce it in as many passes as the formula asks for, and leave
 // its full outputs in shared memory, from where the block copies them as one run. Operands that do
@@ -11,7 +12,10 @@ enum : int { kGroups = kThreads / kRowThreads };  // groups of threads in a bloc
 // A thread's vectors go to this many accumulators in turn: additions do not wait for each other.
 enum : int { kParts = kRegisterVectors < 4 ? kRegisterVectors : 4 };
 
-static_assert(kAlong && kBlockRows % kGroups == 0 && kBlockRows % 16 == 0, "runs are aligned");
+// A group takes one row after another; of those side by side, the last ones may not exist.
+enum : int { kSlots = (kBlockRows + kGroups - 1) / kGroups * kGroups };
+
+static_assert(kColumns > 1 || (kSlots == kBlockRows && kBlockRows % 16 == 0), "runs are aligned");
 
 // One thread's view of its row.
 struct Thread {
@@ -73,11 +77,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   bring_rows(p, first, rows);
   __syncthreads();  // all rows are in shared memory
 #pragma unroll 1
-  for (int slot = group; slot < kBlockRows; slot += kGroups) {
+  for (int slot = group; slot < kSlots; slot += kGroups) {
     const bool active = slot < rows;
     if (kRowThreads == 1 && !active) break;  // groups of several run too: they share warps
     Row row = row_at(p, active ? first + slot : total - 1);
-    row.slot = slot;
+    row.slot = kColumns > 1 && !active ? 0 : slot;
     Vector vectors[kRegisterVectors];
     const Thread self{p, row, vectors, rank, group};
     self.for_each([&](int s, Index v) { vectors[s].load(p, row, v); });

@@ -38,8 +38,12 @@ struct AttentionRows {
   // Of element i, if the first one's is `query` and `key`.
   static TILE_DEVICE ScorePlace place_of(i32 query, i32 key, int i) {
     const i32 below = i / 2 % 2 * 8, beside = i / 4 * 8 + i % 2;
-    return {query + below, key + beside, float(query) + float(below), float(key) + float(beside),
-            float(query - key) + float(below - beside)};
+    return {query + below,
+            key + beside,
+            float(query) + float(below),
+            float(key) + float(beside),
+            float(query - key),
+            float(below - beside)};
   }
 
   // From sums of products to scores of a block, for the thread's columns from `key` on.
@@ -57,11 +61,8 @@ struct AttentionRows {
   template <class Params, class Tile, int kCount>
   TILE_DEVICE void mask(const Params& p, const Tile& tile, const Terms (&terms)[2], i32 query,
                         i32 key, bool is_masked, float (&s)[kCount]) const {
-    if (!is_folded()) {
-#pragma unroll
-      for (int i = 0; i < kCount; ++i) s[i] *= factor;
-    }
-    if (!kMayBeMasked || !is_masked) return;
+    if (is_folded() && !(kMayBeMasked && is_masked)) return;
+    const float by = is_folded() ? 1.f : factor;
     const i32 end = i32(Work::extent_k(p));
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
@@ -69,7 +70,7 @@ struct AttentionRows {
       // Both sides are evaluated: a branch for each score would cost more.
       const bool is_seen =
           (!Work::kMayBeCut || at.key < end) & Formula::sees(p, tile, terms[i / 2 % 2], at);
-      s[i] = is_seen ? s[i] : -math::inf_f32();
+      s[i] = !kMayBeMasked || is_seen ? s[i] * by : -math::inf_f32();
     }
   }
 

@@ -26,7 +26,7 @@ struct KeyWindow {
 
 // Windows on their way from the warp that looks at the mask to those that use them.
 struct WindowRing {
-  static constexpr int kWindows = 4;
+  static constexpr int kWindows = 1;
   using Ring = Pipeline<kWindows>;
   static constexpr u32 kBytes = kWindows * 16 + Ring::kBytes;  // of shared memory, aligned to 16
   u32 start;
@@ -139,11 +139,6 @@ TILE_DEVICE void look_for_blocks(const Params& p, WindowRing windows, u32* ticke
   u32 turn = blockIdx.x;
 #pragma unroll 1
   while (turn < count) {
-    u32 ticket = 0;
-    if (leads) {
-      ticket = atomicAdd(tickets, 1u);
-      if (ticket == count - 1) *tickets = 0;  // the last one
-    }
     const u32 number = attention_tile<Work>(p, turn);
     const auto tile = Work::tile_at(p, number);
     typename Work::MaskTensors tensors;
@@ -158,7 +153,13 @@ TILE_DEVICE void look_for_blocks(const Params& p, WindowRing windows, u32* ticke
       sees_any = true;
       windows.put(at, {number, top, of.some, of.not_all}, leads);
     }
-    turn = gridDim.x + __shfl_sync(0xffffffffu, ticket, 0);
+    // Not before a window is free: tiles that wait here are taken from blocks that end earlier.
+    if (leads) {
+      windows.ring().acquire(at);
+      turn = gridDim.x + atomicAdd(tickets, 1u);
+      if (turn == gridDim.x + count - 1) *tickets = 0;  // the last one
+    }
+    turn = __shfl_sync(0xffffffffu, turn, 0);
   }
   windows.put(at, {KeyWindow::kNoTile, 0, 1, 0}, leads);
 }

@@ -14,7 +14,13 @@ enum class Checks { none, masked, all };
 struct ScorePlace {
   i32 query, key;
   float query_value, key_value;  // the same as numbers
-  float distance;                // query_value - key_value
+  float first_distance, beyond;  // query_value - key_value in two parts, the second one a constant
+
+  TILE_DEVICE float distance() const { return first_distance + beyond; }
+  // distance() * x. The first product is the same for all scores of a thread's block.
+  TILE_DEVICE float times_distance(float x) const {
+    return __fmaf_rn(x, beyond, x * first_distance);
+  }
 };
 
 // Work has kExponents, the exponents of two elements in a word; extent_k(p), extent_n(p), the keys
@@ -75,7 +81,7 @@ struct OddKeys {
   static TILE_DEVICE bool is_seen(const Params& p, const Tile& tile, i32 query, i32 key) {
     typename Formula::Terms terms;
     terms.load(p, tile, query);
-    const ScorePlace at = {query, key, float(query), float(key), float(query - key)};
+    const ScorePlace at = {query, key, float(query), float(key), float(query - key), 0.f};
     return key < i32(Work::extent_k(p)) && Formula::sees(p, tile, terms, at) &&
            Formula::score(p, tile, terms, at, 0.f) != -math::inf_f32();
   }

@@ -14,6 +14,8 @@ struct SumsByVectors {
   using Panel = SumPanel<Sum, Work::kPanel, Work::kVector, Work::kAlongM>;
   static constexpr u32 kBytes = Work::kProducts * Panel::kBytes;  // of shared memory for a warp
   static constexpr int kPanels = (Work::kN + Work::kPanel - 1) / Work::kPanel;
+  static constexpr bool kMayLoadAhead = false;
+  struct Operands {};
 
   // The sums of kHeight instructions, one 64 rows below the other, from `first_row` of the tile on.
   template <class Params, class Tile, class Rows, int kHeight, int kCount>

@@ -11,9 +11,9 @@
 
 namespace tile {
 
-// Work has kN, of a tile, kProducts, and Product; kOutputs, kTurns, kRolled; kAlongM if the 8
-// neighbours that are stored lie along m, and kPanelTogether if all warps of a warpgroup then have
-// sums; kAlike if the formula's operands are alike in all rows; Place; and
+// Work has kN, of a tile, kProducts, and Product; kOutputs, kTurns; kWeight, of the formula's code;
+// kAlongM if the 8 neighbours that are stored lie along m, and kPanelTogether if all warps of a
+// warpgroup then have sums; kAlike if the formula's operands are alike in all rows; Place; and
 //   Vector   the formula's operands for a pair: load(p, at), and map(p, at, sums, words) for a word
 //            of each output; sums are a pair of each product, and if kStatistic there is a row's
 //            before `words`
@@ -30,6 +30,26 @@ struct SumsByWords {
   static constexpr bool kAlongM = Work::kAlongM, kTogether = Work::kPanelTogether;
   static constexpr int kOutputs = Work::kOutputs > 0 ? Work::kOutputs : 1;
   using Reductions = RowReductions<Work>;
+  static constexpr bool kMayLoadAhead = true;
+
+  // The formula's operands for a panel, all of which are on their way before the first one is used.
+  struct Operands {
+    static constexpr int kRows = Work::kAlike ? 1 : 2;
+    typename Work::Vector vector[kPanel / 8][kRows];
+
+    template <class Params, class Tile>
+    TILE_DEVICE void load(const Params& p, const Tile& tile, i32 row, i32 column, i32 lane) {
+#pragma unroll
+      for (int n = 0; n < kPanel / 8; ++n) {
+#pragma unroll
+        for (int below = 0; below < kRows; ++below) {
+          const auto at = place(tile, row, column, lane, n, below);
+          const bool exists = Work::kAlike ? at.is_in_row(p) : at.exists(p);
+          if (is_inside(column + 8 * n) && exists) vector[n][below].load(p, at);
+        }
+      }
+    }
+  };
   using AlongM = PanelAlongM<kTogether ? 4 : 1>;
   static constexpr u32 kOfOutput = kTogether ? 4 * kPanelBytes : kPanelBytes;
   static constexpr u32 kOfTurn = Work::kOutputs * kOfOutput;
@@ -37,18 +57,51 @@ struct SumsByWords {
   template <class Params, class Tile, class Rows, int kHeight, int kCount>
   static TILE_DEVICE void finish(const Params& p, const Tile& tile, const Sum (&d)[kHeight][kCount],
                                  const Rows& rows, unsigned char* memory, i32 first_row, i32 lane) {
+    Operands operands;
+    finish_with<false>(p, tile, d, rows, operands, memory, first_row, lane);
+  }
+
+  // kAhead: operands are those of the first panel, and the others are loaded a panel ahead.
+  template <bool kAhead, class Params, class Tile, class Rows, int kHeight, int kCount>
+  static TILE_DEVICE void finish_with(const Params& p, const Tile& tile,
+                                      const Sum (&d)[kHeight][kCount], const Rows& rows,
+                                      Operands& operands, unsigned char* memory, i32 first_row,
+                                      i32 lane) {
     const u32 start = shared_address(memory) - (kTogether ? AlongM::warp() * kBytes : 0);
     constexpr int kOfOne = kCount / Work::kProducts;
+    constexpr int kParts = kHeight * kPanels;
+    // One copy of a long formula's code instead of one for each panel. Beside the sums of a pair, a
+    // copy of a panel's would leave too few registers for operands.
+    constexpr bool kRolled =
+        Work::kWeight > (kAhead ? 24 : 12) && (Work::kProducts == 1 || Work::kAlike);
+    const auto load = [&](Operands& to, int part) {
+      to.load(p, tile, first_row + part / kPanels * 64, part % kPanels * kPanel, lane);
+    };
     Reductions reduced;
-    if constexpr (Work::kRolled) {
-      // One copy of the formula, to which each panel's sums go in the same registers.
+    // Of each panel: what is loaded before its results are computed, and what is done after.
+    const auto begin = [&](Operands& next, int part) {
+      if (part % kPanels == 0) reduced.start();
+      if constexpr (!kAhead) {
+        load(operands, part);
+      } else if (part + 1 < kParts) {
+        load(next, part + 1);
+      }
+    };
+    const auto end = [&](const Operands& next, int part) {
+      if (part % kPanels == kPanels - 1)
+        reduced.finish(p, tile, first_row + part / kPanels * 64, lane);
+      if (kAhead && part + 1 < kParts) operands = next;
+    };
+    if constexpr (kRolled) {
+      // Each panel's sums go to the same registers.
 #pragma unroll 1
-      for (int part = 0; part < kHeight * kPanels; ++part) {
-        if (part % kPanels == 0) reduced.start();
+      for (int part = 0; part < kParts; ++part) {
+        Operands next;
+        begin(next, part);
         Sum sums[Work::kProducts * kWords];
         float own[2];  // of the rows
 #pragma unroll
-        for (int i = 0; i < kHeight * kPanels; ++i) {
+        for (int i = 0; i < kParts; ++i) {
           if (part == i) {
             own[0] = rows.of(i / kPanels, 0);
             own[1] = rows.of(i / kPanels, 1);
@@ -60,27 +113,33 @@ struct SumsByWords {
             pin(sums);  // a branch, instead of a select of each sum for every panel
           }
         }
-        finish_panel<kWords>(p, tile, sums, own, reduced, 0, start + part % Work::kTurns * kOfTurn,
-                             first_row + part / kPanels * 64, part % kPanels * kPanel, lane);
-        if (part % kPanels == kPanels - 1)
-          reduced.finish(p, tile, first_row + part / kPanels * 64, lane);
+        finish_panel<kWords>(p, tile, sums, own, operands, reduced, 0,
+                             start + part % Work::kTurns * kOfTurn, first_row + part / kPanels * 64,
+                             part % kPanels * kPanel, lane);
+        end(next, part);
       }
     } else {
 #pragma unroll
-      for (int part = 0; part < kHeight * kPanels; ++part) {
-        if (part % kPanels == 0) reduced.start();
+      for (int part = 0; part < kParts; ++part) {
+        Operands next;
+        begin(next, part);
         const float own[2] = {rows.of(part / kPanels, 0), rows.of(part / kPanels, 1)};
-        finish_panel<kOfOne>(p, tile, d[part / kPanels], own, reduced, part % kPanels * kWords,
-                             start + part % Work::kTurns * kOfTurn, first_row + part / kPanels * 64,
-                             part % kPanels * kPanel, lane);
-        if (part % kPanels == kPanels - 1)
-          reduced.finish(p, tile, first_row + part / kPanels * 64, lane);
+        finish_panel<kOfOne>(p, tile, d[part / kPanels], own, operands, reduced,
+                             part % kPanels * kWords, start + part % Work::kTurns * kOfTurn,
+                             first_row + part / kPanels * 64, part % kPanels * kPanel, lane);
+        end(next, part);
       }
     }
     if constexpr (Work::kTurns > 1 && Work::kOutputs > 0) wait();  // the panels are free
   }
 
  private:
+  // Of a pair: instruction n of a panel, and 8 rows below or not.
+  template <class Tile>
+  static TILE_DEVICE auto place(const Tile& tile, i32 row, i32 column, i32 lane, int n, int below) {
+    return typename Work::Place(tile, row + lane / 4 + 8 * below, column + 8 * n + lane % 4 * 2);
+  }
+
   // For those that have a panel together.
   static TILE_DEVICE void wait() {
     if constexpr (kTogether) {
@@ -93,23 +152,9 @@ struct SumsByWords {
   template <int kCount, class Params, class Tile>
   static TILE_DEVICE void finish_panel(const Params& p, const Tile& tile,
                                        const Sum (&d)[Work::kProducts * kCount],
-                                       const float (&own)[2], Reductions& reduced, int first,
-                                       u32 panel, i32 row, i32 column, i32 lane) {
-    const auto place = [&](int n, int below) {
-      return typename Work::Place(tile, row + lane / 4 + 8 * below, column + 8 * n + lane % 4 * 2);
-    };
-    // All operands are on their way before the first one is used.
-    constexpr int kRows = Work::kAlike ? 1 : 2;
-    typename Work::Vector vector[kPanel / 8][kRows];
-#pragma unroll
-    for (int n = 0; n < kPanel / 8; ++n) {
-#pragma unroll
-      for (int below = 0; below < kRows; ++below) {
-        const auto at = place(n, below);
-        const bool exists = Work::kAlike ? at.is_in_row(p) : at.exists(p);
-        if (is_inside(column + 8 * n) && exists) vector[n][below].load(p, at);
-      }
-    }
+                                       const float (&own)[2], const Operands& operands,
+                                       Reductions& reduced, int first, u32 panel, i32 row,
+                                       i32 column, i32 lane) {
     // Two instructions' columns at a time: four words, of rows lane / 4 and 8 below.
 #pragma unroll
     for (int j = 0; j < kPanel / 16; ++j) {
@@ -121,18 +166,18 @@ struct SumsByWords {
         Sum pair[2 * Work::kProducts];
 #pragma unroll
         for (int q = 0; q < 2 * Work::kProducts; ++q) pair[q] = d[q / 2 * kCount + of + q % 2];
-        const typename Work::Vector& operands = vector[n][i % 2 % kRows];
-        const auto at = place(n, i % 2);
+        const auto& vector = operands.vector[n][i % 2 % Operands::kRows];
+        const auto at = place(tile, row, column, lane, n, i % 2);
         if constexpr (Work::kReductions > 0) {
           if (is_inside(column + 8 * n) && at.is_in_row(p))
-            reduce(p, at, operands, pair, own[i % 2], reduced.all[i % 2]);
+            reduce(p, at, vector, pair, own[i % 2], reduced.all[i % 2]);
         }
         if constexpr (Work::kOutputs > 0) {
           u32 made[Work::kOutputs];
           if constexpr (Work::kStatistic) {
-            operands.map(p, at, pair, own[i % 2], made);
+            vector.map(p, at, pair, own[i % 2], made);
           } else {
-            operands.map(p, at, pair, made);
+            vector.map(p, at, pair, made);
           }
 #pragma unroll
           for (int o = 0; o < Work::kOutputs; ++o) words[o][i] = made[o];
@@ -157,12 +202,12 @@ struct SumsByWords {
   }
 
   template <class Params, class Place, class Vector, class Pair, class All>
-  static TILE_DEVICE void reduce(const Params& p, const Place& at, const Vector& operands,
+  static TILE_DEVICE void reduce(const Params& p, const Place& at, const Vector& vector,
                                  const Pair& pair, float own, All& all) {
     if constexpr (Work::kStatistic) {
-      operands.reduce(p, at, pair, own, all);
+      vector.reduce(p, at, pair, own, all);
     } else {
-      operands.reduce(p, at, pair, all);
+      vector.reduce(p, at, pair, all);
     }
   }
 

@@ -12,9 +12,10 @@
 //   kTakeTurns                        each warpgroup has a tile of its own, and finishes it while
 //                                     the next one multiplies; else all have a part of one tile
 //   kMayBeEmpty                       K may be 0
-//   Product, SharedA, SharedB         the instruction, and its operands in shared memory
+//   Product, SharedA, SharedB         the instructions of a stage as one statement, which costs
+//                                     compilers less, or of half a stage if kLoadsA; and their
+//                                     operands in shared memory
 //   kLoadsA                           A goes through registers (tile/operand_along_m.cuh)
-//                                     and Product has half the instructions of a stage as one
 //   BoxesA, BoxesB                    where boxes of the operands lie (load_operand)
 //   extent_k(p), count(p)             count: groups of tiles, one tile per block of a cluster
 //   tile_at(p, number, row, column)   Tile: where a block's tile lies, of those of its cluster
@@ -73,22 +74,28 @@ struct WarpgroupMatmul {
   // Warps that read a stage by themselves release it by themselves.
   static constexpr int kReleases = Work::kLoadsA ? 4 : 1;
   static constexpr int kOfBatch = kSteps / 2;  // instructions, of A in registers
+  // Operands of the formula are loaded ahead, the first ones under the products, if registers last
+  // for those of two panels beside the sums and what else there is.
+  using Operands = typename Finish::Operands;
+  static constexpr int kOfPanels = 2 * int(sizeof(Operands) / 4), kElse = 40;  // registers
+  static constexpr bool kAhead =
+      Finish::kMayLoadAhead && !Work::kLoadsA && !Work::kStatistic &&
+      kHeight * Mma::kC + kOfPanels + kElse <= RegistersOf<Work::kConsumers>::kConsumer;
   static constexpr u32 kOfBarriers = kOfSums + Work::kConsumers * 4 * Finish::kBytes;
 
   // One batch of products: the operands of a stage.
   template <bool kClear>
   static TILE_DEVICE void multiply_stage(Sum (&d)[kHeight][Mma::kC], u64 a, u64 b) {
+    u64 steps_b[kSteps];
+#pragma unroll
+    for (int k = 0; k < kSteps; ++k) steps_b[k] = b + TileB::step(0, k);
     wgmma_fence();
 #pragma unroll
-    for (int k = 0; k < kSteps; ++k) {
+    for (int i = 0; i < kHeight; ++i) {
+      u64 steps_a[kSteps];
 #pragma unroll
-      for (int i = 0; i < kHeight; ++i) {
-        if (kClear && k == 0) {
-          Mma::template fma<true>(d[i], a + TileA::step(i, k), b + TileB::step(0, k));
-        } else {
-          Mma::template fma<false>(d[i], a + TileA::step(i, k), b + TileB::step(0, k));
-        }
-      }
+      for (int k = 0; k < kSteps; ++k) steps_a[k] = a + TileA::step(i, k);
+      Mma::multiply(d[i], steps_a, steps_b, !kClear);
     }
     wgmma_commit();
   }
@@ -228,6 +235,9 @@ struct WarpgroupMatmul {
     for (u32 t = blockIdx.x / kBlocks + first * step; t < count; t += turns * step) {
       Sum d[kHeight][Mma::kC];
       Rows rows;
+      Operands operands;
+      if constexpr (kAhead)
+        operands.load(p, Work::tile_at(p, t, role.row, role.column), first_row, 0, thread % 32);
       if (Work::kMayBeEmpty && role.steps == 0) {
 #pragma unroll
         for (int i = 0; i < kHeight; ++i) clear(d[i]);
@@ -249,8 +259,12 @@ struct WarpgroupMatmul {
         }
       }
       rows.finish();
-      Finish::finish(p, Work::tile_at(p, t, role.row, role.column), d, rows, own, first_row,
-                     thread % 32);
+      const auto tile = Work::tile_at(p, t, role.row, role.column);
+      if constexpr (kAhead) {
+        Finish::template finish_with<true>(p, tile, d, rows, operands, own, first_row, thread % 32);
+      } else {
+        Finish::finish(p, tile, d, rows, own, first_row, thread % 32);
+      }
       if constexpr (Work::kTakeTurns) at.advance((turns - 1) * u32(role.steps));
     }
   }

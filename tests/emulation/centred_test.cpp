@@ -34,6 +34,7 @@ const Family kFamilies[] = {
      {1},
      {.vector = 4, .row_threads = 64, .cluster = 1, .register_vectors = 0}},
     {"columns", "(1013,72):(72,1)", "72:1", {0}, {.cluster = 1}},
+    {"long columns, read again", "(8219,10):(10,1)", "10:1", {0}, {.cluster = 1}},
     {"everything", "(99,101):(101,1)", "1:0", {0, 1}, {.cluster = 1}},
     {"a scan", "(3,3001):(3001,1)", "3:1", {1}, {}, "cumsum((x - m) * rsqrt(v + 1))"},
     {"parts", "(30,301):(301,1)", "30:1", {1}, {}, "(x - m) / (1 + var(x, axis=0) + v)"},

@@ -71,9 +71,10 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
   const std::string space = "kernel_" + std::to_string(i);
   std::string text = text_for_cpu(render::render(plan));
   for (const auto& [from, to] : kernels_[i].changes) {
-    const std::size_t at = text.find(from);
+    std::size_t at = text.find(from);
     EXPECT_NE(at, std::string::npos) << from;
-    if (at != std::string::npos) text.replace(at, from.size(), to);
+    for (; at != std::string::npos; at = text.find(from, at + to.size()))
+      text.replace(at, from.size(), to);
   }
   text = "namespace " + space + " {\n" + text + "}\n";
   const operation::LaunchPlan launch = plan::launch_plan(plan);

@@ -72,6 +72,8 @@ TEST(HopperAttention, WithMasksAgreesWithTheReference) {
   expect_attentions({
       {"causal", "(2,330,64)", "(2,330,64)", kCausal},
       {"causal, wide heads", "(150,128)", "(280,128)", kCausal},
+      {"causal, a scale below 0", "(200,64)", "(300,64)",
+       "where(iota(-1) <= iota(-2) + 100, s * -2, -inf)"},
       {"window", "(1,400,32)", "(1,400,32)", "where(abs(iota(-1) - iota(-2)) < 40, s, -inf)"},
       {"documents",
        "(400,64)",
@@ -120,6 +122,11 @@ TEST(HopperAttention, WithOtherScoresAgreesWithTheReference) {
        "y = bf16(e / sum(e)) @ v; lse = m + log(sum(e)); most = m"},
       {"distances of both signs", "(150,64)", "(300,64)",
        "s - 0.25 * abs(f32(iota(-1) - iota(-2)))"},
+      {"distances from the key, times a factor of the row",
+       "(150,64)",
+       "(300,64)",
+       "s + f32(iota(-1) - iota(-2)) * slope",
+       {{"slope", f32, "(150,1)"}}},
       {"changed outputs",
        "(150,64)",
        "(200,64)",
@@ -169,7 +176,7 @@ TEST(HopperAttention, ThatDoesNotWaitGoesWrong) {
       {"if (place.lane() == 0) rings.checks.release(at);", ""},
       {"pass_turn(consumer);\n    };", "};"},
       {"ring().wait(at);\n    KeyWindow window;", "KeyWindow window;"},
-      {"ring().acquire(at);", ""},
+      {"ring().acquire(at);", "ring();"},
   };
   EmulatedKernels kernels(kHopper);
   for (const auto& [from, to] : changes) {

@@ -121,6 +121,35 @@ TEST(HopperProducts, WithFormulas) {
   });
 }
 
+/// Tiles of several panels, whose operands are loaded a panel ahead if registers last: by one copy
+/// of the formula's code for all panels, or one for each.
+TEST(HopperProducts, WithOperandsLoadedAhead) {
+  const std::vector<Tensor> biased = {{"a", bf16, "(300,200)"},
+                                      {"b", bf16, "(200,264):(1,200)"},
+                                      {"c", bf16, "264:1"},
+                                      {"d", bf16, "(300,264)"}};
+  const std::vector<Tensor> residual = {{"a", bf16, "(300,72)"},
+                                        {"b", bf16, "(72,264):(1,72)"},
+                                        {"c", bf16, "264:1"},
+                                        {"r", bf16, "(300,264)"},
+                                        {"d", bf16, "(300,264)"}};
+  const Tuning together = {.tile = {{256, 128}}, .cluster = 1, .splits = 1};
+  const Tuning in_turns = {.tile = {{128, 128}}, .cluster = 2, .splits = 1};
+  const Tuning in_parts = {.tile = {{128, 128}}, .cluster = 1, .splits = 2};
+  const Tuning two_high = {.tile = {{144, 256}}, .cluster = 1, .splits = 1};
+  const char* const longer = "d = gelu(a @ b + c) * log(abs(a @ b) + 1) + r";
+  expect_products({
+      {"a bias", biased, "d = gelu(a @ b + c)", {}, together},
+      {"a bias, in turns", biased, "d = gelu(a @ b + c)", {}, in_turns},
+      {"a bias, in parts of K", biased, "d = gelu(a @ b + c)", {}, in_parts},
+      {"a residual", residual, "d = gelu(a @ b + c) + r", {}, together},
+      {"a residual, in turns", residual, "d = gelu(a @ b + c) + r", {}, in_turns},
+      {"a residual, not ahead", residual, "d = gelu(a @ b + c) + r", {}, two_high},
+      {"a longer formula", residual, longer, {}, together},
+      {"a longer formula, not ahead", residual, longer, {}, two_high},
+  });
+}
+
 /// Tiles, blocks of a cluster and warpgroups that a planner chooses for larger matrices.
 TEST(HopperProducts, OfAnyTilesAndClusters) {
   const std::vector<Tensor> wide = {
@@ -203,7 +232,7 @@ TEST(HopperProducts, ThatDoNotWaitGoWrong) {
       {"wgmma_wait<0>();\n    release(ring, before, role, thread);\n#pragma",
        "release(ring, before, role, thread);\n#pragma"},
       {"ring.expect(at, bytes);", "ring.expect(at, bytes - 128);"},
-      {"wgmma_fence();\n#pragma unroll\n    for (int k", "for (int k"},
+      {"wgmma_fence();\n#pragma unroll\n    for (int i", "for (int i"},
   };
   EmulatedKernels kernels(kHopper);
   for (const auto& [from, to] : changes) {

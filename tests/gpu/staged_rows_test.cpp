@@ -46,5 +46,42 @@ TEST_F(StagedRows, AgreeWithTheReference) {
   }
 }
 
+/// Columns that blocks copy as slabs, which begin and end within 16 bytes.
+TEST_F(StagedRows, SideBySideAgreeWithTheReference) {
+  struct Slab {
+    std::int64_t length, columns;
+  };
+  constexpr Slab kSlabs[] = {{41, 3}, {3, 7}, {2, 2047}, {32, 3}, {16, 5}, {197, 49}, {1000, 10}};
+  Random random(20261125);
+  for (const auto& [length, columns] : kSlabs) {
+    const std::string row = "(n,1," + std::to_string(columns) + ")";
+    const std::string full = "(n," + std::to_string(length) + "," + std::to_string(columns) + ")";
+    const auto layout_of = [&](const std::string& shape, std::int64_t slab) {
+      return shape + ":(" + std::to_string(slab) + "," + std::to_string(columns) + ",1)";
+    };
+    const std::string layout = layout_of(full, length * columns);
+    for (const DType dtype : {f32, f16, bf16, u8}) {
+      const Tensor x{"x", dtype, layout}, s{"s", f32, layout_of(row, columns)};
+      std::vector<Case> cases = {{"reduced", {x, s}, "s = sum(f32(x))"}};
+      if (dtype != u8) {
+        cases.push_back(
+            {"softmax, wider", {x, {"y", f32, layout}}, "e = exp(x - max(x)); y = e / sum(e)"});
+        cases.push_back({"in place, a value a row",
+                         {{"x", dtype, layout, Access::inout}, s},
+                         "d = x - mean(x); x = d * rsqrt(mean(d * d) + 1e-5); s = max(x)"});
+        if (length < 20) cases.push_back({"scanned", {x, {"y", dtype, layout}}, "y = cumsum(x)"});
+      }
+      for (const Case& c : cases) {
+        for (const std::int64_t slabs : {1, 3, 333}) {
+          SCOPED_TRACE(std::string(c.what) + " " + std::string(to_string(dtype)) + " " + full +
+                       " " + std::to_string(slabs));
+          const Fused op{.tensors = c.tensors, .formula = c.formula, .axis = {1}};
+          run_and_verify({.op = op, .symbols = {{"n", slabs}}, .scalars = {}}, random);
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tilejit::test

@@ -301,8 +301,7 @@ struct Scores {
     const float v10 = 0x1p-3f;
     const float v11 = v9 * v10;
     const float v12 = t1;
-    const float v15 = at.distance;
-    const float v16 = v12 * v15;
+    const float v16 = at.times_distance(v12);
     const float v17 = v11;
     const float v18 = v17 - v16;
     return v18;
@@ -389,9 +388,8 @@ struct Work {
   using BoxesV = SourceV;
   using Place = ResultPlace;
   static constexpr int kOutputs = 1, kTurns = 2;
-  static constexpr bool kRolled = false, kAlike = true;
-  static constexpr bool kAlongM = false, kPanelTogether = false;
-  static constexpr int kReductions = 0;
+  static constexpr bool kAlike = true, kAlongM = false, kPanelTogether = false;
+  static constexpr int kWeight = 10, kReductions = 0;
   using Vector = ResultPair;
   using Stored = ResultStored;
   using Finish = SumsByWords<Work>;

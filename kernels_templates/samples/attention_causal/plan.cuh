@@ -366,9 +366,8 @@ struct Work {
   using BoxesV = SourceV;
   using Place = ResultPlace;
   static constexpr int kOutputs = 1, kTurns = 2;
-  static constexpr bool kRolled = false, kAlike = true;
-  static constexpr bool kAlongM = false, kPanelTogether = false;
-  static constexpr int kReductions = 0;
+  static constexpr bool kAlike = true, kAlongM = false, kPanelTogether = false;
+  static constexpr int kWeight = 8, kReductions = 0;
   using Vector = ResultPair;
   using Stored = ResultStored;
   using Finish = SumsByWords<Work>;

@@ -227,7 +227,7 @@ struct Rows {
   static constexpr bool kPlain = false;
   static TILE_DEVICE float divisor(const Params& p, const Tile& tile,
       const Scores::Terms& terms, i32 query, float maximum, float sum) {
-    const ScorePlace at = {query, 0, float(query), 0.f, float(query)};
+    const ScorePlace at = {query, 0, float(query), 0.f, float(query), 0.f};
     const float t1 = terms.x1;
     const float v15 = maximum;
     const float v18 = sum;
@@ -239,7 +239,7 @@ struct Rows {
   }
   static TILE_DEVICE void store(const Params& p, const Tile& tile,
       const Scores::Terms& terms, i32 query, float maximum, float sum) {
-    const ScorePlace at = {query, 0, float(query), 0.f, float(query)};
+    const ScorePlace at = {query, 0, float(query), 0.f, float(query), 0.f};
     {
     const float v15 = maximum;
     const float v18 = sum;

@@ -30,6 +30,7 @@ enum : bool { kAlong = true };
 enum : int { kAcross = 1 };  // rows of a thread
 enum : int { kRowThreads = 1 };  // threads of a block that share a row
 enum : int { kBlockRows = 128 };  // rows of a block
+enum : int { kColumns = 1 };  // rows side by side
 enum : int { kRegisterVectors = 21 };  // per thread
 enum : bool { kStepsAreWhole = true };  // all threads hold as many
 #define SCANS_ROWS 0

@@ -165,7 +165,7 @@ TensorMap value_map(const Plan& plan, const AttentionWgmma& attention) {
 }
 
 int attention_shared_bytes(const AttentionWgmma& attention) {
-  constexpr int kBarriersOfStage = 16, kChecks = 2, kWindows = 4, kWindow = 16;
+  constexpr int kBarriersOfStage = 16, kChecks = 2, kWindows = 1, kWindow = 16;
   const int of_query = bytes_of(query_tile(attention)) + kBarriersOfStage;
   const int of_stage =
       bytes_of(key_tile(attention)) + bytes_of(value_tile(attention)) + 2 * kBarriersOfStage;

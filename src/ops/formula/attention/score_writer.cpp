@@ -76,10 +76,26 @@ std::string ScoreWriter::given_score(NodeId id) const {
   }
   if (node.op == Op::sub && node.type == f32) {
     const std::string from = given_score(node.args[0]), to = given_score(node.args[1]);
-    if (from == "at.query_value" && to == "at.key_value") return "at.distance";
-    if (from == "at.key_value" && to == "at.query_value") return "-at.distance";
+    if (from == "at.query_value" && to == "at.key_value") return "at.distance()";
+    if (from == "at.key_value" && to == "at.query_value") return "-at.distance()";
+  }
+  if (const NodeId factor = factor_of_distance(node); factor != kNoNode) {
+    const bool is_first = node.args[0] == factor;
+    const std::string distance = given_score(node.args[is_first ? 1 : 0]);
+    const std::string given = given_score(factor);
+    return fmt::format("{}at.times_distance({})", distance.starts_with('-') ? "-" : "",
+                       given.empty() ? value_name(factor) : given);
   }
   return {};
+}
+
+NodeId ScoreWriter::factor_of_distance(const Node& node) const {
+  if (node.op != Op::mul || node.type != f32) return kNoNode;
+  for (const int i : {0, 1}) {
+    if (given_score(node.args[static_cast<std::size_t>(i)]).ends_with("at.distance()"))
+      return node.args[static_cast<std::size_t>(1 - i)];
+  }
+  return kNoNode;
 }
 
 expr::Slice ScoreWriter::slice_of(const std::vector<NodeId>& roots) const {
@@ -92,7 +108,10 @@ expr::Slice ScoreWriter::slice_of(const std::vector<NodeId>& roots) const {
     slice.results.push_back(root);
   }
   for (std::size_t i = nodes.size(); i-- > 0;) {
-    if (!slice.nodes[i] || !given_score(static_cast<NodeId>(i)).empty()) continue;
+    if (!slice.nodes[i]) continue;
+    if (const NodeId factor = factor_of_distance(nodes[i]); factor != kNoNode)
+      slice.nodes[static_cast<std::size_t>(factor)] = true;
+    if (!given_score(static_cast<NodeId>(i)).empty()) continue;
     for (const NodeId arg : nodes[i].args) {
       if (arg != kNoNode) slice.nodes[static_cast<std::size_t>(arg)] = true;
     }
@@ -296,7 +315,7 @@ void ScoreWriter::write_rows() {
       fmt::format("  static constexpr bool kPlain = {};", of.divisor == of.sum && outputs.empty()));
   function("float", "divisor");
   constexpr std::string_view kPlace =
-      "    const ScorePlace at = {query, 0, float(query), 0.f, float(query)};";
+      "    const ScorePlace at = {query, 0, float(query), 0.f, float(query), 0.f};";
   if (of.divisor != of.sum) {
     line(kPlace);
     out_ += values_of({of.divisor});

@@ -49,6 +49,8 @@ class ScoreWriter {
                                        const std::string& query) const;
   /// A coordinate, an extent, the sum or the maximum of a row, or none.
   [[nodiscard]] std::string given_score(expr::NodeId id) const;
+  /// What a product multiplies the difference of query and key by; none of any other node.
+  [[nodiscard]] expr::NodeId factor_of_distance(const expr::Node& node) const;
   [[nodiscard]] std::string coordinate_of(const expr::Node& node) const;
   [[nodiscard]] std::string extent_of(const expr::Node& node) const;
   [[nodiscard]] const expr::Node& score_node(expr::NodeId id) const {

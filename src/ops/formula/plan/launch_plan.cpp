@@ -20,8 +20,8 @@ bool can_overlap(const Plan& plan) noexcept {
 /// Whether each block takes one unit after another.
 bool is_resident(const Plan& plan) {
   if (const auto* wgmma = std::get_if<MatmulWgmma>(&plan.family)) return wgmma->splits == 1;
-  return std::holds_alternative<AttentionWgmma>(plan.family) ||
-         (rows_of(plan) != nullptr && dynamic_shared_bytes(plan) > 0);
+  const Rows* const rows = rows_of(plan);
+  return std::holds_alternative<AttentionWgmma>(plan.family) || (rows != nullptr && rows->ahead);
 }
 
 GridRule grid_of(const Plan& plan) {

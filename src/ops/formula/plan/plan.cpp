@@ -56,6 +56,7 @@ class Planner {
     choose_vector(op_, analysis_, transposed_mode_, light_, plan_);
     set_tile();
     if (suits_staging(plan_, op_.tuning)) plan_.family = StagedRows{*rows_of(plan_), 1, direction_};
+    set_slabs();
     choose_launch(plan_, op_.tuning);
     set_box();
     if (!light_) flatten();
@@ -313,9 +314,17 @@ class Planner {
     tile.ragged = formula::divisor(extent, analysis_.symbols) % plan_.vector != 0;
   }
 
-  /// Boxes have no knobs: what is pinned is of another family.
+  [[nodiscard]] bool has_knobs() const { return op_.tuning != Tuning{}; }
+
+  /// Slabs have no knobs: what is pinned is of another family.
+  void set_slabs() {
+    if (light_ || has_knobs()) return;
+    if (std::optional<Plan> slabs = plan_by_slabs(plan_)) plan_ = std::move(*slabs);
+  }
+
+  /// Nor have boxes.
   void set_box() {
-    if (light_ || op_.tuning != Tuning{}) return;
+    if (light_ || has_knobs()) return;
     if (std::optional<Plan> boxed = plan_by_boxes(plan_)) plan_ = std::move(*boxed);
   }
 

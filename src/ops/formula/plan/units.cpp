@@ -82,6 +82,8 @@ int dynamic_shared_bytes(const Plan& plan) {
   if (const Matmul* const product = matmul_of(plan)) {
     return shared_bytes(*product, std::holds_alternative<MatmulMma>(plan.family));
   }
+  if (const auto* staged = std::get_if<StagedRows>(&plan.family))
+    return is_static(plan, *staged) ? 0 : static_cast<int>(staged_bytes(plan, *staged));
   const Rows* const rows = rows_of(plan);
   return rows != nullptr && rows->ahead ? shared_bytes_ahead(plan, *rows) : 0;
 }

@@ -212,6 +212,16 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
   return RowShape{rows, threads};
 }
 
+/// Bytes of the widest element that columns have.
+int widest_in_row(const Plan& plan, const Rows& rows) {
+  int widest = 1;
+  for (const Operand& operand : plan.operands) {
+    if (operand.read && varies_in_row(operand, rows))
+      widest = std::max(widest, size_bytes(operand.dtype));
+  }
+  return widest;
+}
+
 /// The most elements of a vector of columns that are read once: fewer if they would have large
 /// accumulators, or if the device would have room for more threads.
 int most_of_read_columns(const Plan& plan, const Rows& rows) {
@@ -227,6 +237,9 @@ int most_of_read_columns(const Plan& plan, const Rows& rows) {
   if (!length || !count) return vector;
   const std::int64_t sharing = *length <= kMostOfWhole ? 1 : ceil_div(*length, kStepsOfThread);
   while (vector > 1 && *count * sharing < vector * device::kThreadsAtOnce) vector /= 2;
+  // Of three vectors that lie side by side, blocks would take two, and one with the next three's.
+  vector = std::min(vector, kWidestAccess / widest_in_row(plan, rows));
+  if (rows.first > 1 && plan.extents[0] == Dim(3 * vector)) vector = std::max(1, vector / 2);
   return vector;
 }
 
@@ -292,6 +305,8 @@ int most_of_columns(const Plan& plan) {
     const bool whole = *length > kMostOfWhole || *length <= most_of_thread(wider, *rows, *length);
     if (whole && *length * *count >= kHeldByMany * vector * device::kThreadsAtOnce) return vector;
   }
+  // With so few elements, threads count more than accesses.
+  if (*length * *count < kFewThreads) return 1;
   return std::max(1, kNarrowestAccess / widest);
 }
 

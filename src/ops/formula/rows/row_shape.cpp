@@ -1,9 +1,11 @@
 // How many threads and blocks share a row, and what they hold of it.
 #include <algorithm>
 #include <bit>
+#include <vector>
 
 #include "core/integer.hpp"
 #include "device/scale.hpp"
+#include "expr/traits.hpp"
 #include "rows/row_shape.hpp"
 #include "rows/rows.hpp"
 
@@ -16,7 +18,8 @@ using core::power_of_two_from;
 constexpr int kMaxThreads = 1024;
 constexpr int kBatchOfRows = 4;  // loads in flight if rows are not held
 constexpr int kLargeBatchOfRows = 6;
-constexpr int kBatchOfBytes = 8;     // of loads of one byte
+constexpr int kBatchOfBytes = 8;            // of loads of one byte, or of two elements of two
+constexpr std::int64_t kManyOfThread = 16;  // vectors of a long column
 constexpr int kVectorsOfThread = 2;  // enough in flight; more would repeat the formula in the code
 constexpr int kRegistersOfThread = 8;  // the same limit if a vector has several inputs
 // With at most this many threads, rows of twice as many still find room on the device.
@@ -44,6 +47,8 @@ constexpr std::int64_t kLeastSplits = 8;    // fewer are not worth a second kern
 constexpr std::int64_t kMostSplits = 8192;  // results that a second kernel combines at once
 constexpr int kRowThreadsOfSplit = 256;
 constexpr std::int64_t kSectorBytes = 32;
+constexpr int kHeavyValues = 12;    // instructions of an element: a division
+constexpr int kPlainOfSpecial = 4;  // that take as long as a special one
 constexpr int kLeastRowThreadsOfRuns = 4;
 constexpr int kThreadsOfRuns = 256;
 // Vectors of a thread. A cluster saves the microsecond of a second kernel, but with four vectors
@@ -123,6 +128,29 @@ std::int64_t bytes_of_row(const Plan& plan, const Rows& rows, std::int64_t vecto
   return bytes;
 }
 
+bool writes_elements(const Plan& plan) {
+  return std::ranges::any_of(
+      plan.operands, [](const Operand& operand) { return operand.written && !operand.per_row; });
+}
+
+/// Whether rows are so many, and their values so heavy, that to compute these again takes longer
+/// than blocks gain that hold rows together.
+bool is_heavy(const Plan& plan, const Rows& rows) {
+  if (vectors_across_rows(plan, rows).value_or(0) < device::kManyBlocks) return false;
+  const std::vector<expr::Node>& nodes = plan.program.nodes;
+  std::vector<bool> follows(nodes.size());  // from a result of a row
+  int instructions = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    follows[i] = expr::is_reduction(nodes[i].op) ||
+                 std::ranges::any_of(nodes[i].args, [&](expr::NodeId arg) {
+                   return arg != expr::kNoNode && follows[static_cast<std::size_t>(arg)];
+                 });
+    const expr::Cost& cost = expr::traits(nodes[i].op).cost;
+    if (!follows[i]) instructions += cost.plain + kPlainOfSpecial * cost.special;
+  }
+  return instructions >= kHeavyValues;
+}
+
 /// Threads of a block. Multiprocessors take small blocks more slowly than these run.
 int threads_of_block(const Plan& plan, const Rows& rows, std::int64_t vectors) {
   int threads = std::max(rows.row_threads, kFewRowThreads);
@@ -194,6 +222,9 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   rows.row_threads = holds_one ? power_of_two_from(*vectors)
                                : std::max(busy_threads(*vectors, std::max(register_vectors, bytes)),
                                           threads_of_few(plan, rows, *vectors));
+  // Two vectors side by side are then whole sectors.
+  if (*vectors == 2 && least_access(plan, rows) == kWidestAccess && writes_elements(plan))
+    rows.row_threads = std::max(rows.row_threads, 2);
   const auto holds = [&](int row_threads, int cluster, int most) {
     const std::int64_t steps =
         std::max<std::int64_t>(1, ceil_div(*vectors, std::int64_t{row_threads} * cluster));
@@ -225,7 +256,7 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   };
   const auto is_held = [&] {
     if (by_block()) return true;
-    if (is_one_pass(plan) && !has_centres(plan)) return false;
+    if (is_one_pass(plan) && (!has_centres(plan) || is_heavy(plan, rows))) return false;
     return (has_large_elements && by_cluster(kMaxThreads, kFewestRegistersOfCluster)) ||
            (!plan.peeled && by_cluster(threads_of_cluster, kFewRegistersOfCluster)) ||
            by_cluster(half, kFewRegisters) || holds(kMaxThreads, 1, kFewestRegisters) ||
@@ -298,11 +329,31 @@ int most_of_small_rows(const Plan& plan) {
   return few;
 }
 
+namespace {
+
+/// Whether elements of a row have two bytes at most, and come one or two at a time.
+bool has_narrow_loads(const Plan& plan, const Rows& rows) {
+  const auto is_narrow = [&](const Operand& operand) {
+    return !operand.read || !varies_in_row(operand, rows) || size_bytes(operand.dtype) <= 2;
+  };
+  return plan.vector <= 2 && std::ranges::all_of(plan.operands, is_narrow);
+}
+
+/// Whether `vectors` of a thread make several batches that are nearly full.
+bool fills_batches(std::int64_t vectors) {
+  const std::int64_t batches = ceil_div(vectors, std::int64_t{kBatchOfBytes});
+  return vectors >= kManyOfThread && 4 * batches * kBatchOfBytes <= 5 * vectors;
+}
+
+}  // namespace
+
 int batch_of_rows(const Plan& plan) {
   const Rows& rows = *rows_of(plan);
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
   if (rows.along() || !length || !count) return kBatchOfRows;
   if (least_access(plan, rows) == 1 && *length >= kBatchOfBytes * threads_of_row(rows))
+    return kBatchOfBytes;
+  if (has_narrow_loads(plan, rows) && fills_batches(ceil_div(*length, threads_of_row(rows))))
     return kBatchOfBytes;
   const std::int64_t blocks = ceil_div(*count * threads_of_row(rows), std::int64_t{plan.threads});
   const bool few =

@@ -11,7 +11,8 @@ namespace {
 
 using core::ceil_div;
 
-constexpr int kFieldsOfCentred = 4;  // tile/centred.cuh
+constexpr int kFieldsOfCentred = 4;                // tile/centred.cuh
+constexpr std::int64_t kLongestHeldColumn = 8192;  // elements that a cluster holds
 constexpr int kBulkAlignment = 16;
 constexpr int kSharedBytesOfRest = 12 * 1024;  // per block, besides inputs kept for all rows
 // In microseconds and bytes per microsecond: what a kernel costs that follows another one, what one
@@ -167,7 +168,9 @@ int combiners(const Plan& plan) noexcept {
 
 std::vector<expr::JoinedSum> joined_sums(const Plan& plan) {
   const auto* const rows = std::get_if<Rows>(&plan.family);
-  const bool centres = rows != nullptr && rows->along() && rows->register_vectors == 0;
+  const bool centres =
+      rows != nullptr && rows->register_vectors == 0 &&
+      (rows->along() || elements_in_row(plan, *rows).value_or(0) > kLongestHeldColumn);
   return centres ? expr::joined_sums(plan.program) : expr::rescaled_sums(plan.program);
 }
 

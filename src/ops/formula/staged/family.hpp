@@ -17,6 +17,10 @@ struct StagedRows : Rows {
   static constexpr std::string_view kTemplate = "fused_staged";
   int turns = 1;                            ///< rows that the same threads take one after another
   std::optional<Direction> direction = {};  ///< of formulas that scan
+  /// Rows that lie side by side, element by element, as a slab: those of the modes after the
+  /// reduced one, extents 1 and following. 1: rows follow one another.
+  int columns = 1;
+  int slabs = 0;  ///< of a block, if rows lie side by side
   bool operator==(const StagedRows&) const = default;
 
   // What plan::IsFamily says, where it is not that of Rows.
@@ -25,9 +29,10 @@ struct StagedRows : Rows {
   void write_json(core::JsonLine& line) const;
 };
 
-/// The elements of `operand` per row if its rows follow one another without gaps in memory that is
-/// aligned to 16 bytes, so that a block's rows are one run: the row's length, or 1 for an input
-/// with one element per row. Nothing for other operands, which are accessed where they are.
+/// The elements of `operand` per row if its rows, or slabs, follow one another without gaps in
+/// memory that is aligned to 16 bytes, so that a block's rows are one run: the row's length, or 1
+/// for an input with one element per row. Nothing for other operands, which are accessed where they
+/// are.
 [[nodiscard]] std::optional<std::int64_t> staged_pitch(const Plan& plan, const Operand& operand);
 
 /// Where a block's run of a staged operand begins in its shared memory, in bytes. An output takes
@@ -36,6 +41,16 @@ struct StagedRows : Rows {
                                         const Operand& operand);
 /// Shared memory for the runs of a block, in bytes.
 [[nodiscard]] std::int64_t staged_bytes(const Plan& plan, const StagedRows& staged);
+
+/// Whether kernels declare that much shared memory, and do not ask for it.
+[[nodiscard]] bool is_static(const Plan& plan, const StagedRows& staged);
+/// Chunks of 16 bytes that stay free after each slab of a staged operand.
+[[nodiscard]] int staged_pad(const Plan& plan, const StagedRows& staged, const Operand& operand);
+
+/// The plan by slabs if `plan`, which has its operands and vector, combines columns that are few or
+/// odd, so that they would be accessed in narrow pieces, and so short that a block has all that lie
+/// side by side.
+[[nodiscard]] std::optional<Plan> plan_by_slabs(const Plan& plan);
 
 /// Whether the rows of `plan`, which has its operands and vector, are staged: they are short, they
 /// would be accessed by less than 16 bytes, there are many, and `tuning` pins no knob that only

@@ -5,8 +5,14 @@ namespace tilejit::figures {
 using plan::Plan;
 
 Sentences why(const Plan&, const plan::StagedRows& staged) {
+  const std::string combines = staged.direction ? "scans" : "reduces";
+  if (staged.columns > 1) {
+    return {"the formula " + combines +
+            " columns that are few or odd, so a block copies all that lie side by side to shared "
+            "memory as one run, 16 bytes at a time, and its threads take them from there."};
+  }
   return {
-      std::string("the formula ") + (staged.direction ? "scans" : "reduces") +
+      "the formula " + combines +
       " rows that are short or odd, so a block copies many of them to shared memory as one run, "
       "16 bytes at a time, and its threads take them from there."};
 }

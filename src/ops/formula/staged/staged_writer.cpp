@@ -1,5 +1,7 @@
 #include "staged/staged_writer.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "rows/rows.hpp"
@@ -9,20 +11,23 @@ namespace tilejit::render {
 using plan::Operand;
 
 std::vector<std::string_view> StagedWriter::own_headers() const {
-  return {"wide", "reduce", "dependent", "staged"};
+  return {"wide", "reduce", "dependent", staged_.columns > 1 ? "slabs" : "staged"};
 }
 
 void StagedWriter::write_sharing() {
   line(fmt::format("enum : int {{ kBlockRows = {} }};  // rows of a block",
                    staged_.units_per_block(plan_)));
+  line(fmt::format("enum : int {{ kColumns = {} }};  // rows side by side", staged_.columns));
   line(fmt::format("enum : int {{ kRegisterVectors = {} }};  // per thread",
                    rows_.register_vectors));
   const bool whole = plan::vectors_in_row(plan_, rows_) ==
                      std::int64_t{rows_.row_threads} * rows_.register_vectors;
   line(fmt::format("enum : bool {{ kStepsAreWhole = {} }};  // all threads hold as many", whole));
   line(fmt::format("#define SCANS_ROWS {:d}", direction_.has_value()));
-  line(fmt::format("alignas(16) __shared__ unsigned char staging[{}];",
-                   plan::staged_bytes(plan_, staged_)));
+  line(plan::is_static(plan_, staged_)
+           ? fmt::format("alignas(16) __shared__ unsigned char staging[{}];",
+                         plan::staged_bytes(plan_, staged_))
+           : "extern __shared__ __align__(16) unsigned char staging[];");
 }
 
 std::string StagedWriter::row_members() const {
@@ -37,6 +42,7 @@ void StagedWriter::write_behind_formula() {
 }
 
 void StagedWriter::write_bring() {
+  if (staged_.columns > 1) return write_bring_slabs();
   std::string loads, keeps;
   for (const Operand& operand : plan_.operands) {
     const auto pitch = plan::staged_pitch(plan_, operand);
@@ -59,6 +65,11 @@ void StagedWriter::write_take() {
   for (const Operand& operand : plan_.operands) {
     const auto pitch = plan::staged_pitch(plan_, operand);
     if (!pitch || !operand.written) continue;
+    if (staged_.columns > 1) {
+      stores += fmt::format("  take_slabs<{}>(p.t{} + i64(first) * {}, {}, rows * {});\n",
+                            copy_of(operand), operand.tensor, *pitch, run_of(operand), *pitch);
+      continue;
+    }
     stores += fmt::format(
         "  store_run<kBlockRows * {1}, kThreads>(p.t{0} + i64(first) * {1}, {2}, rows * {1});\n",
         operand.tensor, *pitch, run_of(operand));
@@ -71,12 +82,45 @@ bool StagedWriter::stores_wide(const Operand& operand) const {
   return !plan::staged_pitch(plan_, operand);
 }
 
+void StagedWriter::write_bring_slabs() {
+  std::string copies;
+  for (const Operand& operand : plan_.operands) {
+    const auto pitch = plan::staged_pitch(plan_, operand);
+    if (!pitch || !operand.read) continue;
+    copies += fmt::format(
+        "  bring_slabs<{0}>({1}, p.t{2} + i64(first) * {3}, rows * {3}, p.t{2} + p.total * {3});\n",
+        copy_of(operand), run_of(operand), operand.tensor, *pitch);
+  }
+  line("// Copies the inputs of `rows` rows, of which `first` is the first, to shared memory.");
+  line("TILE_DEVICE void bring_rows(const Params& p, u32 first, int rows) {\n" + copies +
+       "  async_copy_commit();\n  async_copy_wait<0>();\n}\n");
+}
+
+std::string StagedWriter::copy_of(const Operand& operand) const {
+  const std::int64_t bytes = plan_.extents[0].value() * staged_.columns * size_bytes(operand.dtype);
+  return fmt::format("kThreads, {}, {}", std::max<std::int64_t>(1, bytes / 16),
+                     plan::staged_pad(plan_, staged_, operand));
+}
+
 std::string StagedWriter::run_of(const Operand& operand) const {
+  if (staged_.columns > 1) {
+    return fmt::format("run_of_block<{}, kBlockRows * {}>(staging + {})",
+                       expr::storage_type(operand.dtype), *plan::staged_pitch(plan_, operand),
+                       plan::staged_place(plan_, staged_, operand));
+  }
   return fmt::format("reinterpret_cast<{}*>(staging + {})", expr::storage_type(operand.dtype),
                      plan::staged_place(plan_, staged_, operand));
 }
 
 Code StagedWriter::staged_address(const Operand& operand, std::int64_t pitch) const {
+  if (staged_.columns > 1 && operand.reach != plan::Reach::broadcast) {
+    const std::int64_t slab = pitch * staged_.columns + plan::staged_pad(plan_, staged_, operand) *
+                                                            16 / size_bytes(operand.dtype);
+    return {
+        .text = fmt::format("{} + row.slot / kColumns * {} + row.slot % kColumns + c0 * kColumns",
+                            run_of(operand), slab),
+        .coordinates = {0}};
+  }
   Code address{.text = fmt::format("{} + row.slot * {}", run_of(operand), pitch)};
   if (operand.reach == plan::Reach::broadcast) return address;
   address.text += " + c0 * kVector";

@@ -22,7 +22,10 @@ class StagedWriter final : public RowsWriter {
 
   /// Writes the functions that copy a block's runs to shared memory and back.
   void write_bring();
+  void write_bring_slabs();
   void write_take();
+  /// The constants of copies of the operand's slabs.
+  [[nodiscard]] std::string copy_of(const plan::Operand& operand) const;
   /// The address of an operand's run in shared memory.
   [[nodiscard]] std::string run_of(const plan::Operand& operand) const;
   /// Where a vector of the operand lies in shared memory.

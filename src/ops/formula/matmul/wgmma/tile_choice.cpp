@@ -260,11 +260,13 @@ class Ranking {
     return std::cbrt(sum);
   }
 
-  /// Tensor cores have nothing to do while the only warpgroup reduces its rows.
+  /// All warps of a multiprocessor share the instructions that reduce rows. The only warpgroup
+  /// issues no product while it reduces its own.
   [[nodiscard]] double beside_statistic(const WgmmaTile& tile, double product) const {
     if (!problem_.statistic) return product;
-    const double statistic = costs_.of_statistic * tile.m / (64.0 * tile.consumers);
-    return tile.consumers == 1 ? product + statistic : std::max(product, statistic);
+    const double statistic = costs_.of_statistic * tile.m / 64.0;
+    return tile.consumers == 1 ? product + costs_.statistic_alone * statistic
+                               : std::max(product, statistic);
   }
 
   /// Of an instruction.

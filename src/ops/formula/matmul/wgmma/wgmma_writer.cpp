@@ -13,8 +13,6 @@ namespace {
 constexpr int kRowsOfInstruction = 64;
 constexpr int kBatchesOfStage = 2;  // if A goes through registers
 constexpr int kTilesOfGroup = 16;   // rows of tiles that are taken column by column
-constexpr std::int64_t kShortFormula =
-    12;  // expr::emitted_weight; else there is one copy of its code
 
 }  // namespace
 
@@ -221,13 +219,10 @@ void MatmulWgmmaWriter::write_finish() {
     }
     line(fmt::format("  static constexpr int kOutputs = {}, kTurns = {};", wgmma_.words,
                      plan::panels_of_words(wgmma_)));
-    // Beside the sums of a pair, a copy of a panel's leaves too few registers for operands.
-    const bool has_room = wgmma_.products() == 1 || wgmma_.alike;
-    line(fmt::format("  static constexpr bool kRolled = {}, kAlike = {};",
-                     weight > kShortFormula && has_room, wgmma_.alike));
-    line(fmt::format("  static constexpr bool kAlongM = {}, kPanelTogether = {};", wgmma_.along_m,
-                     wgmma_.along_m && wgmma_.splits == 1));
-    line(fmt::format("  static constexpr int kReductions = {};", wgmma_.reductions.size()));
+    line(fmt::format("  static constexpr bool kAlike = {}, kAlongM = {}, kPanelTogether = {};",
+                     wgmma_.alike, wgmma_.along_m, wgmma_.along_m && wgmma_.splits == 1));
+    line(fmt::format("  static constexpr int kWeight = {}, kReductions = {};", weight,
+                     wgmma_.reductions.size()));
     line("  using Vector = ResultPair;");
     if (wgmma_.words > 0) line("  using Stored = ResultStored;");
     if (!wgmma_.reductions.empty()) line("  using Reduced = ResultReduced;");
@@ -239,7 +234,7 @@ void MatmulWgmmaWriter::write_finish() {
 void MatmulWgmmaWriter::write_tiles() {
   const bool loads_a = wgmma_.loads_a();
   const atoms::Majors majors{.a = loads_a ? atoms::Major::k : wgmma_.a.major, .b = wgmma_.b.major};
-  const int steps = loads_a ? wgmma_.tile.k / wgmma_.atom.k / kBatchesOfStage : 0;
+  const int steps = wgmma_.tile.k / wgmma_.atom.k / (loads_a ? kBatchesOfStage : 1);
   out_ += without_namespace(atoms::emit(wgmma_.atom, "Mma", majors, steps));
   if (loads_a) {
     line(fmt::format("using TileA = OperandAlongM<{}, {}>;", wgmma_.tile.m, wgmma_.tile.k));

@@ -1,0 +1,82 @@
+// Slabs: the rows that lie side by side in memory, element by element. A block's slabs are one run,
+// which kThreads threads copy to shared memory and back, 16 bytes at a time. Runs may begin and end
+// within 16 bytes, and then begin there in shared memory, too.
+#pragma once
+
+#include "tile/async_copy.cuh"
+#include "tile/barrier.cuh"
+#include "tile/contiguous.cuh"
+#include "tile/wide.cuh"
+
+namespace tile {
+
+// Where the block's run begins in shared memory, if each block has kCount elements. `place` is a
+// multiple of 16 bytes.
+template <class T, u32 kCount>
+TILE_DEVICE T* run_of_block(unsigned char* place) {
+  return reinterpret_cast<T*>(place + (blockIdx.x * (kCount * u32(sizeof(T))) & 15));
+}
+
+// The chunks of 16 bytes in which a run lies.
+template <class T>
+struct Chunks {
+  static constexpr int kElements = 16 / int(sizeof(T));
+  using Chunk = Contiguous<T, kElements>;
+  int begin, end;  // of the run, in elements from the first chunk's begin on
+  int count;
+
+  TILE_DEVICE Chunks(const T* run, int elements) {
+    begin = int(reinterpret_cast<u64>(run) % 16 / sizeof(T));
+    end = begin + elements;
+    count = (end + kElements - 1) / kElements;
+  }
+};
+
+// Where chunk i lies in shared memory. After each slab of kSlab chunks, kPad chunks are left free:
+// threads that read several slabs ask different banks.
+template <int kSlab, int kPad>
+TILE_DEVICE int padded_chunk(int i) {
+  return kPad == 0 ? i : i + i / kSlab * kPad;
+}
+
+// Begins to copy `count` elements to shared memory. Nothing is read from `tensor_end` on.
+template <int kThreads, int kSlab, int kPad, class T>
+TILE_DEVICE void bring_slabs(T* to, const T* from, int count, const T* tensor_end) {
+  const Chunks<T> chunks(from, count);
+  constexpr int kElements = Chunks<T>::kElements;
+  from -= chunks.begin;
+  to -= chunks.begin;
+#pragma unroll 4
+  for (int i = threadIdx.x; i < chunks.count; i += kThreads) {
+    const T* const chunk = from + i * kElements;
+    T* const copy = to + padded_chunk<kSlab, kPad>(i) * kElements;
+    if (tensor_end - chunk >= kElements) {
+      async_copy<16>(shared_address(copy), chunk);
+    } else {
+      for (int e = 0; e < tensor_end - chunk; ++e) copy[e] = chunk[e];
+    }
+  }
+}
+
+// Copies `count` elements from shared memory.
+template <int kThreads, int kSlab, int kPad, class T>
+TILE_DEVICE void take_slabs(T* to, const T* from, int count) {
+  const Chunks<T> chunks(to, count);
+  constexpr int kElements = Chunks<T>::kElements;
+  to -= chunks.begin;
+  from -= chunks.begin;
+#pragma unroll 4
+  for (int i = threadIdx.x; i < chunks.count; i += kThreads) {
+    const int first = i * kElements;
+    const T* const chunk = from + padded_chunk<kSlab, kPad>(i) * kElements;
+    if (first >= chunks.begin && first + kElements <= chunks.end) {
+      store_wide(to + first, *reinterpret_cast<const typename Chunks<T>::Chunk*>(chunk));
+    } else {
+      for (int e = 0; e < kElements; ++e) {
+        if (first + e >= chunks.begin && first + e < chunks.end) to[first + e] = chunk[e];
+      }
+    }
+  }
+}
+
+}  // namespace tile

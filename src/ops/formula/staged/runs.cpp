@@ -1,0 +1,153 @@
+// The runs of staged operands: what a block has of them, and where in shared memory.
+#include "staged/runs.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "device/scale.hpp"
+#include "plan/launch_shape.hpp"
+#include "rows/rows.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+constexpr int kWidestAccess = 16;   // bytes
+constexpr int kMostRegisters = 64;  // that hold vectors
+constexpr std::int64_t kFewColumns = 32;
+
+/// The modes of the space from the one whose elements are neighbours in staged runs on.
+std::vector<std::size_t> order_in_memory(const Plan& plan) {
+  std::vector<std::size_t> order(plan.extents.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto* const staged = std::get_if<StagedRows>(&plan.family);
+  const int columns = staged == nullptr ? 1 : staged->columns;
+  auto last = order.begin();
+  for (std::int64_t inner = 1; inner < columns; inner *= plan.extents[*last].value()) ++last;
+  std::rotate(order.begin(), order.begin() + 1, last + 1);
+  return order;
+}
+
+/// Registers for one vector of each input: elements of less than 4 bytes have one each, unless a
+/// vector holds several in a word.
+int registers_of_held(const Plan& plan, const Rows& rows) {
+  int registers = 0;
+  for (const Operand& operand : plan.operands) {
+    if (!operand.read || operand.every_row || !varies_in_row(operand, rows)) continue;
+    registers += std::max(1, plan.vector * size_bytes(operand.dtype) / 4);
+  }
+  return std::max(1, registers);
+}
+
+/// The input whose place an output takes, or -1.
+int lender_of(const Plan& plan, const Operand& output) {
+  if (output.read || !output.written) return -1;
+  std::vector<int> lent;
+  for (const Operand& other : plan.operands) {
+    if (!other.written || other.read || !is_full(plan, other)) continue;
+    const auto lends = [&](const Operand& input) {
+      return input.read && !input.written && input.dtype == other.dtype && is_full(plan, input) &&
+             std::ranges::count(lent, input.tensor) == 0;
+    };
+    const auto lender = std::ranges::find_if(plan.operands, lends);
+    const int tensor = lender == plan.operands.end() ? -1 : lender->tensor;
+    if (other.tensor == output.tensor) return tensor;
+    lent.push_back(tensor);
+  }
+  return -1;
+}
+
+/// Bytes of a block's run, with what is left free.
+std::int64_t run_bytes(const Plan& plan, const StagedRows& staged, const Operand& operand) {
+  const std::int64_t bytes = staged_pitch(plan, operand).value_or(0) * size_bytes(operand.dtype) *
+                             staged.units_per_block(plan);
+  if (staged.columns == 1 || bytes == 0) return bytes;
+  // Runs may begin within 16 bytes.
+  const int pads = staged.slabs * staged_pad(plan, staged, operand);
+  return (bytes / kWidestAccess + 2 + pads) * kWidestAccess;
+}
+
+/// Bytes of shared memory before the run of `end`, or of all runs if it is null.
+std::int64_t bytes_before(const Plan& plan, const StagedRows& staged, const Operand* end) {
+  std::int64_t bytes = 0;
+  for (const Operand& operand : plan.operands) {
+    if (end != nullptr && operand.tensor == end->tensor) break;
+    if (lender_of(plan, operand) < 0) bytes += run_bytes(plan, staged, operand);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+bool is_full(const Plan& plan, const Operand& operand) {
+  return staged_pitch(plan, operand) == plan.extents.front().value();
+}
+
+int widest_vector(const Plan& plan) {
+  int widest = 0;
+  for (const Operand& operand : plan.operands) {
+    if (is_full(plan, operand)) widest = std::max(widest, size_bytes(operand.dtype));
+  }
+  return widest * plan.vector;
+}
+
+std::int64_t most_held(const Plan& plan, const Rows& rows) {
+  const std::int64_t of_code =
+      std::max<std::int64_t>(1, 2 * elements_within_budget(plan) / plan.vector);
+  return std::min<std::int64_t>(of_code, kMostRegisters / registers_of_held(plan, rows));
+}
+
+std::int64_t input_bytes_of_row(const Plan& plan) {
+  std::int64_t bytes = 0;
+  for (const Operand& operand : plan.operands) {
+    if (operand.read) bytes += staged_pitch(plan, operand).value_or(0) * size_bytes(operand.dtype);
+  }
+  return bytes;
+}
+
+std::int64_t shared_bytes_of_row(const Plan& plan) {
+  std::int64_t bytes = 0;
+  for (const Operand& operand : plan.operands) {
+    if (lender_of(plan, operand) < 0)
+      bytes += staged_pitch(plan, operand).value_or(0) * size_bytes(operand.dtype);
+  }
+  return bytes;
+}
+
+std::optional<std::int64_t> staged_pitch(const Plan& plan, const Operand& operand) {
+  const auto& tensor = plan.signature.tensors[static_cast<std::size_t>(operand.tensor)];
+  if (operand.per_row || operand.every_row || tensor.align % kWidestAccess != 0)
+    return std::nullopt;
+  const bool repeats = operand.modes[0].size() == 1 && operand.modes[0][0].stride.is(0);
+  Dim before = 1;  // elements of the row, or of the rows of the modes before
+  for (const std::size_t m : order_in_memory(plan)) {
+    if (operand.modes[m].size() != 1) return std::nullopt;
+    if (m == 0 && repeats && !operand.written) continue;
+    if (operand.modes[m][0].stride != before) return std::nullopt;
+    before = before * plan.extents[m];
+  }
+  return repeats ? 1 : plan.extents[0].value();
+}
+
+int staged_pad(const Plan& plan, const StagedRows& staged, const Operand& operand) {
+  const std::int64_t bytes =
+      plan.extents[0].value() * staged.columns * size_bytes(operand.dtype);  // of a slab
+  const bool few = staged.columns < kFewColumns && staged.slabs > 1 && is_full(plan, operand);
+  return few && bytes % (2 * kWidestAccess) == 0 ? 1 : 0;
+}
+
+std::int64_t staged_place(const Plan& plan, const StagedRows& staged, const Operand& operand) {
+  const int lender = lender_of(plan, operand);
+  const Operand& owner = lender < 0 ? operand : plan.operands[static_cast<std::size_t>(lender)];
+  return bytes_before(plan, staged, &owner);
+}
+
+std::int64_t staged_bytes(const Plan& plan, const StagedRows& staged) {
+  return bytes_before(plan, staged, nullptr);
+}
+
+bool is_static(const Plan& plan, const StagedRows& staged) {
+  return staged_bytes(plan, staged) <= device::kStaticSharedBytes;
+}
+
+}  // namespace tilejit::plan

@@ -1,0 +1,169 @@
+// Columns that go through shared memory: rows that lie side by side, element by element, and that
+// are so few, or so odd, that threads would access them in narrow pieces.
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "core/integer.hpp"
+#include "device/device.hpp"
+#include "device/scale.hpp"
+#include "rows/rows.hpp"
+#include "staged/runs.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+using core::ceil_div;
+
+constexpr int kWidestAccess = 16;  // bytes
+constexpr int kWord = 4;
+constexpr int kMostThreads = 256;                      // of a block
+constexpr int kMostOfSlab = 512;                       // if it has one slab
+constexpr int kLeastThreads = 128;                     // if there are enough slabs
+constexpr int kHeldWords = 16;                         // of a row, about, by a thread
+constexpr int kHeldVectors = 36;                       // if they are smaller than a word
+constexpr int kFewHeld = 4;                            // not shared among more threads
+constexpr std::int64_t kBytesOfBlock = 6 * 1024;       // of inputs
+constexpr std::int64_t kMostBytesOfSlabs = 16 * 1024;  // of shared memory, if slabs are several
+constexpr int kBytesBesides = 2 * 1024;                // of shared memory, for each block
+constexpr std::int64_t kLineBytes = 128;
+constexpr std::int64_t kManyBytes =
+    4 * kLineBytes;  // of columns side by side, if they are not very short
+constexpr std::int64_t kShortColumn = 8;
+constexpr std::int64_t kLeastSlabs = 2 * device::kManyBlocks;
+constexpr std::int64_t kLeastElements = std::int64_t{1} << 19;
+constexpr std::int64_t kLeastElementsOfWords = std::int64_t{1} << 20;
+
+/// The number of kept modes behind the reduced one, whose elements lie side by side in `operand`;
+/// 0 if it is not laid out so.
+std::size_t inner_modes(const Plan& plan, const Rows& rows, const Operand& operand) {
+  const OperandMode& reduced = operand.modes[rows.first];
+  if (reduced.size() != 1 || !reduced[0].stride.is_known()) return 0;
+  std::int64_t inner = 1;
+  for (std::size_t m = 0; m < rows.first; ++m) {
+    if (!plan.extents[m].is_known()) return 0;
+    inner *= plan.extents[m].value();
+    if (inner == reduced[0].stride.value()) return m + 1;
+  }
+  return 0;
+}
+
+/// Whether the operand has an element for each element of the space.
+bool spans_space(const Operand& operand, const Rows& rows) {
+  return operand.written ? !operand.per_row
+                         : varies_in_row(operand, rows) && varies_across_rows(operand, rows);
+}
+
+/// `plan` with the reduced mode first, whose elements are taken one by one from shared memory.
+Plan with_slabs(const Plan& plan, const Rows& rows, std::size_t inner) {
+  Plan slabs = plan;
+  StagedRows staged{rows, 1, direction_of(plan)};
+  staged.first = 0;
+  for (std::size_t m = 0; m < inner; ++m)
+    staged.columns *= static_cast<int>(plan.extents[m].value());
+  const auto bring_forward = [&](auto& modes) {
+    const auto reduced = modes.begin() + static_cast<std::ptrdiff_t>(rows.first);
+    std::rotate(modes.begin(), reduced, reduced + 1);
+  };
+  bring_forward(slabs.extents);
+  for (Operand& operand : slabs.operands) bring_forward(operand.modes);
+  for (Place& place : slabs.places) bring_forward(place.modes);
+  slabs.family = staged;
+  slabs.vector = slabs.unroll = 1;
+  slabs.ragged = slabs.peeled = false;
+  for (Operand& operand : slabs.operands) {
+    operand.shifted = false;
+    operand.access_bytes = size_bytes(operand.dtype);
+    const OperandMode& innermost = operand.modes.front();
+    const bool staged_run = staged_pitch(slabs, operand).has_value();
+    if (staged_run) operand.access_bytes = kWidestAccess;
+    const bool one = innermost.size() == 1;
+    operand.reach = one && innermost[0].stride.is(0) && !operand.written ? Reach::broadcast
+                    : staged_run || (one && innermost[0].stride.is(1))   ? Reach::contiguous
+                                                                         : Reach::strided;
+  }
+  return slabs;
+}
+
+/// Threads share rows until each holds few elements; more of them if the device has room.
+void share_rows(const Plan& plan, std::int64_t rows, StagedRows& staged) {
+  const std::int64_t length = plan.extents.front().value();
+  const std::int64_t wanted = widest_vector(plan) < kWord ? kHeldVectors : kHeldWords;
+  const std::int64_t most = most_held(plan, staged);
+  const auto held = [&] { return ceil_div(length, staged.row_threads); };
+  staged.row_threads = 1;
+  while (!staged.direction && staged.row_threads < kWarp &&
+         (held() > most || 9 * length > 10 * wanted * staged.row_threads ||
+          (held() > kFewHeld && rows * staged.row_threads < device::kThreadsAtOnce)))
+    staged.row_threads *= 2;
+  staged.register_vectors = held() <= most ? static_cast<int>(held()) : 0;
+}
+
+/// Blocks have several slabs until they read enough, if there are enough blocks.
+void fill_block(Plan& plan, std::int64_t count, StagedRows& staged) {
+  const std::int64_t columns = staged.columns, sharing = columns * staged.row_threads;
+  const std::int64_t bytes = columns * input_bytes_of_row(plan);
+  const std::int64_t shared = columns * shared_bytes_of_row(plan);
+  const std::int64_t wanted =
+      std::max(kBytesOfBlock / bytes, ceil_div(std::int64_t{kLeastThreads}, sharing));
+  const std::int64_t most =
+      std::min(kMostBytesOfSlabs / shared, count / (2 * device::kWantedBlocks));
+  staged.slabs = static_cast<int>(std::max<std::int64_t>(1, std::min(wanted, most)));
+  const std::int64_t rows = staged.slabs * columns;
+  const std::int64_t threads_at_once = staged.slabs == 1 ? kMostOfSlab : kMostThreads;
+  const std::int64_t turns = ceil_div(rows * staged.row_threads, threads_at_once);
+  const std::int64_t threads = ceil_div(rows, turns) * staged.row_threads;
+  plan.threads = static_cast<int>(ceil_div(threads, std::int64_t{kWarp})) * kWarp;
+  staged.turns = static_cast<int>(ceil_div(rows, std::int64_t{plan.threads / staged.row_threads}));
+}
+
+/// Whether columns would be accessed by less than 16 bytes, and by words in less than lines.
+/// Threads that have a column each fill lines as well if there are many columns and these are not
+/// very short.
+bool are_narrow(const Plan& plan, const StagedRows& staged) {
+  const int widest = widest_vector(plan);  // an element
+  if (widest == 0) return false;
+  const int access = std::gcd(staged.columns * widest, kWidestAccess);
+  if (access == kWidestAccess) return false;
+  const std::int64_t bytes = std::int64_t{staged.columns} * widest;
+  if (access >= kWord) return bytes < kLineBytes;
+  return bytes < kManyBytes || plan.extents.front().value() < kShortColumn;
+}
+
+}  // namespace
+
+std::optional<Plan> plan_by_slabs(const Plan& plan) {
+  const Rows* const rows = rows_of(plan);
+  if (rows == nullptr || plan.target.major < 8 || rows->along() || rows->count != 1 ||
+      !plan.extents[rows->first].is_known())
+    return std::nullopt;
+  const auto spans = [&](const Operand& operand) { return spans_space(operand, *rows); };
+  const auto leader = std::ranges::find_if(plan.operands, spans);
+  const std::int64_t length = plan.extents[rows->first].value();
+  if (leader == plan.operands.end() || length < 2) return std::nullopt;
+  const std::size_t inner = inner_modes(plan, *rows, *leader);
+  if (inner == 0) return std::nullopt;
+  Plan slabs = with_slabs(plan, *rows, inner);
+  auto& staged = std::get<StagedRows>(slabs.family);
+  const auto is_elsewhere = [&](const Operand& operand) {
+    return (operand.per_row && operand.read) ||
+           (spans_space(operand, staged) && !is_full(slabs, operand));
+  };
+  // A multiprocessor has two blocks, so that one's copies go on while the other computes.
+  const int room = device::device_of(plan.target).shared_bytes / 2 - kBytesBesides;
+  if (std::ranges::any_of(slabs.operands, is_elsewhere) || !are_narrow(slabs, staged) ||
+      staged.columns * shared_bytes_of_row(slabs) > room)
+    return std::nullopt;
+  const std::int64_t many = std::int64_t{1} << 40;
+  const std::int64_t count = vectors_across_rows(slabs, staged).value_or(many);
+  const bool narrow = widest_vector(slabs) < kWord || staged.direction;
+  if (count / staged.columns < kLeastSlabs ||
+      count * length < (narrow ? kLeastElements : kLeastElementsOfWords))
+    return std::nullopt;
+  share_rows(slabs, count, staged);
+  if (staged.register_vectors == 0) return std::nullopt;
+  fill_block(slabs, count / staged.columns, staged);
+  return slabs;
+}
+
+}  // namespace tilejit::plan

@@ -1,0 +1,122 @@
+// Columns that blocks copy to shared memory as slabs, run on the CPU against the reference. Slabs
+// are a symbol's, so that few of them are staged, too.
+#include <array>
+#include <string>
+
+#include "emulation/emulated.hpp"
+
+namespace tilejit::test {
+namespace {
+
+struct SlabCase {
+  const char* what;
+  std::vector<Tensor> tensors;
+  const char* formula;
+  std::int64_t slabs = 1000;
+  std::vector<int> axis = {1};
+};
+
+void add_slabs(EmulatedKernels& kernels, const std::string& what, Fused op, std::int64_t slabs) {
+  const plan::Plan plan =
+      plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
+  EXPECT_EQ(plan::template_name(plan), "fused_staged") << what;
+  kernels.add(what, {.op = std::move(op), .symbols = {{"n", slabs}}, .scalars = {}});
+}
+
+TEST(EmulatedSlabs, AgreeWithTheReference) {
+  const SlabCase cases[] = {
+      {"runs that begin within 16 bytes, threads that share rows",
+       {{"x", bf16, "(n,41,3):(123,3,1)"}, {"y", bf16, "(n,41,3):(123,3,1)"}},
+       "d = x - mean(x); y = d * rsqrt(mean(d * d) + 1e-5)"},
+      {"another dtype, whose runs begin elsewhere",
+       {{"x", bf16, "(n,3,7):(21,7,1)"}, {"y", f32, "(n,3,7):(21,7,1)"}},
+       "e = exp(x - max(x)); y = e / sum(e)"},
+      {"a single slab, of fewer rows than threads",
+       {{"x", f32, "(n,5,3):(15,3,1)"}, {"y", f32, "(n,5,3):(15,3,1)"}},
+       "y = x - mean(x)",
+       1},
+      {"slabs of whole chunks, with chunks left free",
+       {{"x", f32, "(n,32,3):(96,3,1)"}, {"y", f32, "(n,32,3):(96,3,1)"}},
+       "y = x - max(x)"},
+      {"one result a row, in order of memory",
+       {{"x", f16, "(n,35,7):(245,7,1)"}, {"y", f16, "(n,1,7):(7,1,1)"}},
+       "y = min(x)"},
+      {"places", {{"x", bf16, "(n,9,5):(45,5,1)"}, {"y", i64, "(n,1,5):(5,1,1)"}}, "y = argmax(x)"},
+      {"in place, weights of columns and of elements, an element a row",
+       {{"x", f32, "(n,6,5):(30,5,1)", Access::inout},
+        {"g", f32, "5:1"},
+        {"w", f32, "(6,1):(1,1)"},
+        {"b", f32, "(n,1,5):(5,1,1)"}},
+       "v = x + b * w; x = v * rsqrt(mean(v * v) + 1e-5) * g"},
+      {"an element a slab, accessed where it is",
+       {{"x", f16, "(n,4,3):(12,3,1)"},
+        {"b", f16, "(n,1,1):(1,1,1)"},
+        {"y", f16, "(n,4,3):(12,3,1)"}},
+       "v = x * b; y = v - max(v)"},
+      {"bytes, and two outputs",
+       {{"x", u8, "(n,63,3):(189,3,1)"},
+        {"y", i32, "(n,1,3):(3,1,1)"},
+        {"z", u8, "(n,63,3):(189,3,1)"}},
+       "m = max(x); y = sum(i32(x)); z = m - x",
+       333},
+      {"scanned",
+       {{"x", bf16, "(n,4,3):(12,3,1)"}, {"y", bf16, "(n,4,3):(12,3,1)"}},
+       "y = cumsum(x)"},
+      {"scanned backwards, in place",
+       {{"x", f32, "(n,9,2):(18,2,1)", Access::inout}},
+       "x = cumsum(x, reverse=true)"},
+      {"columns of two modes",
+       {{"x", bf16, "(n,7,3,5):(105,15,5,1)"},
+        {"w", bf16, "(3,1):(1,1)"},
+        {"y", bf16, "(n,7,3,5):(105,15,5,1)"}},
+       "v = x * w; y = v - mean(v)"},
+      {"large slabs, one a block, of more columns than threads",
+       {{"x", f16, "(n,2,2047):(4094,2047,1)"}, {"y", f16, "(n,2,2047):(4094,2047,1)"}},
+       "e = exp(x - max(x)); y = e / sum(e)",
+       5},
+      {"large slabs of long rows",
+       {{"x", bf16, "(n,197,49):(9653,49,1)"}, {"y", bf16, "(n,197,49):(9653,49,1)"}},
+       "e = exp(x - max(x)); y = e / sum(e)",
+       3},
+      {"more shared memory than kernels declare",
+       {{"x", f32, "(n,1920,10):(19200,10,1)"}, {"y", f32, "(n,1920,10):(19200,10,1)"}},
+       "y = x - max(x)",
+       2},
+  };
+  EmulatedKernels kernels;
+  for (const SlabCase& c : cases) {
+    add_slabs(kernels, c.what, {.tensors = c.tensors, .formula = c.formula, .axis = c.axis},
+              c.slabs);
+  }
+  ASSERT_TRUE(kernels.compile());
+  Random random(15);
+  kernels.verify_all(random);
+}
+
+/// Random lengths, columns, dtypes and numbers of slabs.
+TEST(EmulatedSlabs, OfRandomExtentsAgreeWithTheReference) {
+  const std::array formulas = {"y = x - max(x)", "y = x * rsqrt(mean(x * x) + 0.01)",
+                               "e = exp(x - max(x)); y = e / sum(e)",
+                               "d = x - mean(x); y = d * rsqrt(mean(d * d) + 0.01)"};
+  const std::array dtypes = {f32, bf16, f16};
+  Random random(16);
+  EmulatedKernels kernels;
+  for (int i = 0; i < random_cases(12); ++i) {
+    const DType in = dtypes[random() % 3], out = dtypes[random() % 3];
+    const int columns = 3 + 2 * static_cast<int>(random() % 8);
+    const int length = 2 + static_cast<int>(random() % 120);
+    const std::string layout = "(n," + std::to_string(length) + "," + std::to_string(columns) +
+                               "):(" + std::to_string(length * columns) + "," +
+                               std::to_string(columns) + ",1)";
+    const auto slabs = static_cast<std::int64_t>(1 + random() % 100);
+    const char* formula = formulas[random() % formulas.size()];
+    add_slabs(kernels, layout + " " + formula,
+              {.tensors = {{"x", in, layout}, {"y", out, layout}}, .formula = formula, .axis = {1}},
+              slabs);
+  }
+  ASSERT_TRUE(kernels.compile());
+  kernels.verify_all(random);
+}
+
+}  // namespace
+}  // namespace tilejit::test
