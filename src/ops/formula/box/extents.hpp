@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace tilejit::plan {
+
+/// What a box of at most `most` elements takes of each mode: as much as makes long runs of all
+/// operands, and longer ones of outputs.
+[[nodiscard]] std::vector<std::int64_t> choose_extents(const Plan& plan, std::int64_t most);
+
+/// Cycles per element that the memory takes because blocks of `block` elements meet within sectors
+/// of outputs.
+[[nodiscard]] double cycles_of_meetings(const Plan& plan, const std::vector<std::int64_t>& block);
+
+}  // namespace tilejit::plan
