@@ -1,11 +1,11 @@
 // Reductions and scans over short rows: what fused_rows.cu and fused_scan.cu compute over longer
 // ones. The rows of a block are neighbours in memory, one after another or kColumns side by side.
-// The block copies them to shared memory
-// as one run, whatever their length, 16 bytes at a time. kRowThreads threads take one row after
-// another from there to registers, reduce it in as many passes as the formula asks for, and leave
-// its full outputs in shared memory, from where the block copies them as one run. Operands that do
-// not come as one run are accessed in global memory. The plan alone decides the order in which
-// accumulators are combined, so the result has the same bits in every run.
+// The block copies them to shared memory as one run, whatever their length, 16 bytes at a time.
+// kRowThreads threads take one row after another from there to registers, reduce it in as many
+// passes as the formula asks for, and leave its full outputs in shared memory, from where the block
+// copies them as one run. Operands that do not come as one run are accessed in global memory. The
+// plan alone decides the order in which accumulators are combined, so the result has the same bits
+// in every run.
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the passes, Vector, the copies
 
 enum : int { kGroups = kThreads / kRowThreads };  // groups of threads in a block
@@ -81,10 +81,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const bool active = slot < rows;
     if (kRowThreads == 1 && !active) break;  // groups of several run too: they share warps
     Row row = row_at(p, active ? first + slot : total - 1);
-    row.slot = kColumns > 1 && !active ? 0 : slot;
-    Vector vectors[kRegisterVectors];
+    row.slot = slot;
+    Vector vectors[kRegisterVectors]{};
     const Thread self{p, row, vectors, rank, group};
-    self.for_each([&](int s, Index v) { vectors[s].load(p, row, v); });
+    // Of rows side by side, shared memory has only those that exist.
+    if (kColumns == 1 || active) self.for_each([&](int s, Index v) { vectors[s].load(p, row, v); });
     Results r[1];
     self.reduce_all(PassList(), r);
     if (!active) continue;

@@ -10,14 +10,14 @@
 namespace tilejit::plan {
 namespace {
 
-Fused softmax(const std::string& x, const std::string& y, DType dtype) {
+Fused softmax_of(const std::string& x, const std::string& y, DType dtype) {
   Fused op = test::make_op(dtype, {{"x", x}, {"y", y}}, "e = exp(x - max(x))\ny = e / sum(e)");
   op.axis = {1};
   return op;
 }
 
-Fused softmax(const std::string& layout, DType dtype) {
-  return softmax(layout, layout, dtype);
+Fused softmax_of(const std::string& layout, DType dtype) {
+  return softmax_of(layout, layout, dtype);
 }
 
 const StagedRows* slabs_of(const Plan& plan) {
@@ -31,31 +31,31 @@ TEST(Slabs, AreColumnsOfNarrowAccesses) {
     Fused op;
     bool slabs;
   };
-  Fused unaligned = softmax("(100000,41,3):(123,3,1)", bf16);
+  Fused unaligned = softmax_of("(100000,41,3):(123,3,1)", bf16);
   unaligned.tensors[0].align = 2;
-  Fused pinned = softmax("(100000,41,3):(123,3,1)", bf16);
+  Fused pinned = softmax_of("(100000,41,3):(123,3,1)", bf16);
   pinned.tuning.threads = 128;
-  Fused scan = softmax("(100000,16,5):(80,5,1)", bf16);
+  Fused scan = softmax_of("(100000,16,5):(80,5,1)", bf16);
   scan.formula = "y = cumsum(x)";
-  Fused long_scan = softmax("(1000,640,5):(3200,5,1)", bf16);
+  Fused long_scan = softmax_of("(1000,640,5):(3200,5,1)", bf16);
   long_scan.formula = "y = cumsum(x)";
   const Row rows[] = {
-      {"few odd columns", softmax("(100000,41,3):(123,3,1)", bf16), true},
-      {"their number known at launch", softmax("(n,41,3):(123,3,1)", bf16), true},
-      {"few columns of words", softmax("(100000,41,3):(123,3,1)", f32), true},
-      {"many odd columns", softmax("(3000,197,49):(9653,49,1)", bf16), true},
-      {"columns of two modes", softmax("(100000,3,7,5):(105,35,5,1)", bf16), true},
+      {"few odd columns", softmax_of("(100000,41,3):(123,3,1)", bf16), true},
+      {"their number known at launch", softmax_of("(n,41,3):(123,3,1)", bf16), true},
+      {"few columns of words", softmax_of("(100000,41,3):(123,3,1)", f32), true},
+      {"many odd columns", softmax_of("(3000,197,49):(9653,49,1)", bf16), true},
+      {"columns of two modes", softmax_of("(100000,3,7,5):(105,35,5,1)", bf16), true},
       {"scanned", scan, true},
       {"a scanned row that no thread holds", long_scan, false},
-      {"lines of words", softmax("(10000,41,33):(1353,33,1)", f32), false},
-      {"vectors of 16 bytes", softmax("(100000,41,8):(328,8,1)", bf16), false},
-      {"few slabs", softmax("(100,997,5):(4985,5,1)", bf16), false},
-      {"few elements", softmax("(1000,41,3):(123,3,1)", bf16), false},
-      {"more than half of the shared memory", softmax("(1000,8000,9):(72000,9,1)", bf16), false},
-      {"padded slabs", softmax("(100000,41,3):(124,3,1)", bf16), false},
+      {"lines of words", softmax_of("(10000,41,33):(1353,33,1)", f32), false},
+      {"vectors of 16 bytes", softmax_of("(100000,41,8):(328,8,1)", bf16), false},
+      {"few slabs", softmax_of("(100,997,5):(4985,5,1)", bf16), false},
+      {"few elements", softmax_of("(1000,41,3):(123,3,1)", bf16), false},
+      {"more than half of the shared memory", softmax_of("(1000,8000,9):(72000,9,1)", bf16), false},
+      {"padded slabs", softmax_of("(100000,41,3):(124,3,1)", bf16), false},
       {"another order of the output",
-       softmax("(100000,41,3):(123,3,1)", "(100000,41,3):(123,1,41)", bf16), false},
-      {"length known at launch", softmax("(100000,n,3):(3*n,3,1)", bf16), false},
+       softmax_of("(100000,41,3):(123,3,1)", "(100000,41,3):(123,1,41)", bf16), false},
+      {"length known at launch", softmax_of("(100000,n,3):(3*n,3,1)", bf16), false},
       {"addresses that are not aligned", unaligned, false},
       {"a knob", pinned, false},
   };
@@ -79,7 +79,7 @@ TEST(Slabs, AreSharedByThreadsAndBlocks) {
   };
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.layout);
-    const Plan plan = plan_of(softmax(row.layout, row.dtype));
+    const Plan plan = plan_of(softmax_of(row.layout, row.dtype));
     const StagedRows* const staged = slabs_of(plan);
     ASSERT_NE(staged, nullptr);
     EXPECT_EQ(plan.threads, row.threads);
@@ -95,14 +95,14 @@ TEST(Slabs, AreSharedByThreadsAndBlocks) {
 
 // Threads of a warp read several slabs, whose elements would all be in a few banks.
 TEST(Slabs, OfWholeChunksAreSpreadOverBanks) {
-  const Plan spread = plan_of(softmax("(100000,32,3):(96,3,1)", f32));
+  const Plan spread = plan_of(softmax_of("(100000,32,3):(96,3,1)", f32));
   EXPECT_EQ(staged_pad(spread, *slabs_of(spread), spread.operands[0]), 1);
-  const Plan odd = plan_of(softmax("(100000,12,3):(36,3,1)", f32));
+  const Plan odd = plan_of(softmax_of("(100000,12,3):(36,3,1)", f32));
   EXPECT_EQ(staged_pad(odd, *slabs_of(odd), odd.operands[0]), 0);
 }
 
 TEST(Slabs, NeedAsynchronousCopies) {
-  const Fused op = softmax("(100000,41,3):(123,3,1)", bf16);
+  const Fused op = softmax_of("(100000,41,3):(123,3,1)", bf16);
   EXPECT_EQ(slabs_of(plan_of(op, {.major = 7, .minor = 5})), nullptr);
   EXPECT_NE(slabs_of(plan_of(op, {.major = 8, .minor = 0})), nullptr);
 }
