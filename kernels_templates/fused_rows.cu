@@ -19,8 +19,13 @@ enum : int { kBlocksOfRow = kCluster * kSplits };
 enum : int { kClusterRowThreads = kRowThreads * kCluster };  // per row, or per split of a row
 enum : int { kRegisterVectorsOrOne = kRegisterVectors > 0 ? kRegisterVectors : 1 };
 // If vectors lie across rows, each run of kChain vectors (128 elements) is summed separately, so
-// that errors do not grow with the row's length.
+// that errors do not grow with the row's length. Batches with centres of their own, of which a
+// thread has few, go straight to the total.
+#if defined(PARTS_HAVE_CENTRES) && !CHAINS_BATCHES
+enum : int { kChain = kBatch };
+#else
 enum : int { kChain = 128 / kVector > kBatch ? 128 / kVector : kBatch };
+#endif
 // Along the row, the sums of a thread's batches are added in groups of four, these sums again in
 // groups of four, and so on, over kLevels levels. Errors then grow with the logarithm of the row's
 // length (pairwise summation; Higham, "The accuracy of floating point summation", 1993), for one
@@ -188,7 +193,7 @@ struct Thread {
       for (Index v = begin + rank; v < end;) {
         Accumulators<Pass, kAcross> part[kTurns];
         for (int s = 0; s < kVectors && v < end; s += kBatch, v += kBatch * kClusterRowThreads) {
-#ifdef PARTS_HAVE_CENTRES
+#if CHAINS_BATCHES
           Accumulators<Pass, kAcross> batch[kTurns];
           fold_batch(v, r, batch);
           part[0].combine(batch[0]);

@@ -225,11 +225,22 @@ class Planner {
     return leaves.size() == 1 && leaves[0].stride.is(1) && !mode.extent.is(1);
   }
 
-  /// Vectors lie along the modes in which the widest input is contiguous.
+  /// Whether the tensor's elements are further apart along `far` than along `near`, in neither of
+  /// which they are neighbours.
+  static bool lies_closer(const IterationMode& near, const IterationMode& far, std::size_t t) {
+    const OperandMode &one = near.operands[t], &other = far.operands[t];
+    if (one.size() != 1 || other.size() != 1 || near.extent.is(1)) return false;
+    const Dim &least = one[0].stride, &most = other[0].stride;
+    return least.is_known() && most.is_known() && least.value() > 0 &&
+           2 * least.value() <= most.value();
+  }
+
+  /// Vectors lie along the modes in which the widest input is contiguous, or else lies closest.
   void set_rows(std::vector<IterationMode> reduced, std::vector<IterationMode> kept,
                 std::size_t widest) {
     const bool across =
-        is_contiguous(kept.front(), widest) && !is_contiguous(reduced.front(), widest);
+        !is_contiguous(reduced.front(), widest) &&
+        (is_contiguous(kept.front(), widest) || lies_closer(kept.front(), reduced.front(), widest));
     if (kept.size() == 1 && kept.front().extent.is(1)) kept.clear();
     const std::size_t before = across ? kept.size() : 0;
     plan_.family = family_of({.first = before, .count = reduced.size()});

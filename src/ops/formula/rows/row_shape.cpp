@@ -128,6 +128,11 @@ std::int64_t bytes_of_row(const Plan& plan, const Rows& rows, std::int64_t vecto
   return bytes;
 }
 
+std::ptrdiff_t count_reductions(const Plan& plan) {
+  return std::ranges::count_if(plan.program.nodes,
+                               [](const expr::Node& node) { return expr::is_reduction(node.op); });
+}
+
 bool writes_elements(const Plan& plan) {
   return std::ranges::any_of(
       plan.operands, [](const Operand& operand) { return operand.written && !operand.per_row; });
@@ -322,21 +327,21 @@ int most_of_small_rows(const Plan& plan) {
                               least);
   if (!is_small(plan, *rows, vector)) return kAnyNumber;
   // More threads combine as often as there are reductions.
-  const auto reductions = std::ranges::count_if(
-      plan.program.nodes, [](const expr::Node& node) { return expr::is_reduction(node.op); });
   int few = vector;
-  while (reductions == 1 && few > least && is_small(plan, *rows, few / 2)) few /= 2;
+  while (count_reductions(plan) == 1 && few > least && is_small(plan, *rows, few / 2)) few /= 2;
   return few;
 }
 
 namespace {
 
-/// Whether elements of a row have two bytes at most, and come one or two at a time.
+/// Whether elements of a row have two bytes at most, come one or two at a time, and cost more than
+/// one reduction does.
 bool has_narrow_loads(const Plan& plan, const Rows& rows) {
   const auto is_narrow = [&](const Operand& operand) {
     return !operand.read || !varies_in_row(operand, rows) || size_bytes(operand.dtype) <= 2;
   };
-  return plan.vector <= 2 && std::ranges::all_of(plan.operands, is_narrow);
+  return plan.vector <= 2 && (count_reductions(plan) > 1 || has_centres(plan)) &&
+         std::ranges::all_of(plan.operands, is_narrow);
 }
 
 /// Whether `vectors` of a thread make several batches that are nearly full.

@@ -9,6 +9,12 @@
 #include "rows/rows.hpp"
 
 namespace tilejit::render {
+namespace {
+
+// Of a thread; as long a chain of roundings as one of 128 elements.
+constexpr std::int64_t kMostBatchesInTotal = 128;
+
+}  // namespace
 
 using expr::Node;
 using expr::NodeId;
@@ -71,10 +77,18 @@ void RowsWriter::write_steps() {
   line(fmt::format("#define USES_CLUSTER {:d}", rows_.cluster > 1));
   if (const int blocks = plan::blocks_at_once(plan_); blocks > 1)
     line(fmt::format("#define BLOCKS_AT_ONCE {}  // of a multiprocessor", blocks));
-  if (!rows_.along() && plan::has_centres(plan_))
+  if (!rows_.along() && plan::has_centres(plan_)) {
     line("#define PARTS_HAVE_CENTRES 1  // which are near the elements of a batch only");
+    line(fmt::format("#define CHAINS_BATCHES {:d}", chains_batches()));
+  }
   line(fmt::format("#define TAKES_ROW_AFTER_ROW {:d}", rows_.ahead));
   line(fmt::format("#define KEEPS_INPUTS {:d}", keeps_inputs()));
+}
+
+/// Whether a thread may have so many batches that errors would grow with their number.
+bool RowsWriter::chains_batches() const {
+  const auto vectors = plan::vectors_in_row(plan_, rows_);
+  return !vectors || *vectors > kMostBatchesInTotal * plan_.unroll * plan::threads_of_row(rows_);
 }
 
 void RowsWriter::write_partials() {

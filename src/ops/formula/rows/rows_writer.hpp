@@ -43,6 +43,7 @@ class RowsWriter : public CombiningWriter {
   [[nodiscard]] const plan::Operand* extremum_of_words(int pass) const;
   void write_word_fold(int pass, const plan::Operand& operand);
   [[nodiscard]] bool keeps_inputs() const;
+  [[nodiscard]] bool chains_batches() const;
   void write_kept();
   void write_kept_chunks();
   void write_kept_vectors();
