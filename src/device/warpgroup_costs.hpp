@@ -9,8 +9,9 @@ struct WarpgroupCosts {
   double launch = 3250;                ///< of a launch, whatever it multiplies
   double of_sharing = 51;              ///< if blocks of a cluster share operands
   double sharing_beside_splits = 5.7;  ///< times that, beside splits
-  double of_many_waves = 1.1;    ///< times the products' clocks, of more than two blocks that share
-  double before_product = 27;    ///< of an instruction whose operands shared memory delays
+  double of_many_waves = 1.1;  ///< times the products' clocks, of more than two blocks that share
+  double of_waves_of_split_rows = 1.05;  ///< of several waves, if rows do not begin at 128 bytes
+  double before_product = 27;            ///< of an instruction whose operands shared memory delays
   double of_two = 1.1;           ///< times the products' clocks, if a warpgroup has 128 rows
   double of_turns = 0.9;         ///< times that, if warpgroups take turns
   double alone = 3.1;            ///< more of an instruction, if one warpgroup multiplies

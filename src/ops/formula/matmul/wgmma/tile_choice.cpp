@@ -157,11 +157,11 @@ class Ranking {
   }
 
   /// Clusters of many blocks leave some multiprocessors out. In many waves they pay only if rows
-  /// of operands are split.
+  /// of operands are split, and then less than in one.
   [[nodiscard]] double of_many_waves(const WgmmaTile& tile, double waves) const {
-    const bool split = problem_.a_split || problem_.b_split;
-    return tile.cluster * tile.beside > 2 && waves > kManyWaves && !split ? costs_.of_many_waves
-                                                                          : 1;
+    if (tile.cluster * tile.beside <= 2) return 1;
+    if (problem_.a_split || problem_.b_split) return waves > 1 ? costs_.of_waves_of_split_rows : 1;
+    return waves > kManyWaves ? costs_.of_many_waves : 1;
   }
 
   /// The formula, in the warps of a block that have sums.
