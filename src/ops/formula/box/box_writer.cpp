@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "box/walks.hpp"
 #include "plan/launch_shape.hpp"
 
 namespace tilejit::render {
@@ -24,21 +25,12 @@ using plan::Operand;
 using plan::Transposed;
 using plan::Walk;
 
-const Transposed* BoxWriter::transposed_of(const Operand& operand) const {
-  const auto transposed = std::ranges::find(box_.transposed, operand.tensor, &Transposed::tensor);
-  return transposed == box_.transposed.end() ? nullptr : &*transposed;
-}
-
-const Operand& BoxWriter::operand_of(const Transposed& transposed) const {
-  return plan_.operands[static_cast<std::size_t>(transposed.tensor)];
-}
-
 bool BoxWriter::is_loaded(const Operand& operand) const {
-  return operand.read && transposed_of(operand) == nullptr;
+  return operand.read && transposed_of(box_, operand) == nullptr;
 }
 
 bool BoxWriter::is_stored(const Operand& operand) const {
-  return operand.written && transposed_of(operand) == nullptr;
+  return operand.written && transposed_of(box_, operand) == nullptr;
 }
 
 std::vector<std::string_view> BoxWriter::own_headers() const {
@@ -61,7 +53,7 @@ void BoxWriter::write_constants() {
   const std::int64_t steps = steps_of(box_, box_.direct);
   const std::int64_t copies = std::min(steps, plan::elements_within_budget(plan_));
   const bool stores = std::ranges::any_of(box_.transposed, [&](const Transposed& transposed) {
-    return operand_of(transposed).written;
+    return operand_of(plan_, transposed).written;
   });
   line(fmt::format("constexpr bool kAhead = {};  // elements are loaded before the box is there",
                    copies == steps));
@@ -86,8 +78,9 @@ void BoxWriter::write_shared() {
   line("struct Shared {");
   for (const Transposed& transposed : box_.transposed) {
     const std::string_view words = transposed.run.empty() ? "" : "alignas(4) ";
-    line(fmt::format("  {}{} x{}[{}];", words, expr::storage_type(operand_of(transposed).dtype),
-                     transposed.tensor, transposed.elements));
+    line(fmt::format("  {}{} x{}[{}];", words,
+                     expr::storage_type(operand_of(plan_, transposed).dtype), transposed.tensor,
+                     transposed.elements));
   }
   line("};\n");
 }
@@ -211,7 +204,7 @@ void BoxWriter::write_direct_walk() {
   }
   for (const Operand& operand : plan_.operands) {
     const int k = operand.tensor;
-    if (const Transposed* const transposed = transposed_of(operand)) {
+    if (const Transposed* const transposed = transposed_of(box_, operand)) {
       line(fmt::format("  {}* s{};", expr::storage_type(operand.dtype), k));
       begins += fmt::format("    s{0} = shared.x{0} + {1}", k, shared_begin(walk, *transposed));
       if (!transposed->run.empty()) {
@@ -251,10 +244,10 @@ void BoxWriter::write_element() {
   line("  TILE_DEVICE void map(const Params& p, const Direct& at, int i) const {");
   const auto shared_element = [&](const Operand& operand) {
     return fmt::format("at.s{}[{}]", operand.tensor,
-                       shared_distance(walk, *transposed_of(operand)));
+                       shared_distance(walk, *transposed_of(box_, operand)));
   };
   for (const Operand& operand : plan_.operands) {
-    if (operand.read && transposed_of(operand) != nullptr) {
+    if (operand.read && transposed_of(box_, operand) != nullptr) {
       line(fmt::format("    {} in{};\n    {} = {};", type_of(operand), operand.tensor,
                        element_of(operand, "in"), shared_element(operand)));
     }
@@ -269,7 +262,7 @@ void BoxWriter::write_element() {
   for (const Operand& operand : plan_.operands) {
     if (!operand.written) continue;
     const std::string to =
-        transposed_of(operand) != nullptr
+        transposed_of(box_, operand) != nullptr
             ? shared_element(operand)
             : fmt::format("at.t{}[{}]", operand.tensor, distance_in_memory(walk, operand.modes));
     line(fmt::format("    {} = {};", to, element_of(operand, "out")));
@@ -278,7 +271,7 @@ void BoxWriter::write_element() {
 }
 
 void BoxWriter::write_transposed(const Transposed& transposed) {
-  const Operand& operand = operand_of(transposed);
+  const Operand& operand = operand_of(plan_, transposed);
   const Walk& walk = transposed.walk;
   const int k = operand.tensor;
   const std::string type(expr::storage_type(operand.dtype));
@@ -325,7 +318,7 @@ std::string BoxWriter::distance_in_run(const Transposed& transposed) const {
 }
 
 void BoxWriter::write_run_at(const Transposed& transposed) {
-  const Operand& operand = operand_of(transposed);
+  const Operand& operand = operand_of(plan_, transposed);
   std::string distance, outside;
   std::string rest = "r";
   std::int64_t inner = 1;
@@ -352,7 +345,7 @@ void BoxWriter::write_run_at(const Transposed& transposed) {
 }
 
 void BoxWriter::write_runs(const Transposed& transposed) {
-  const Operand& operand = operand_of(transposed);
+  const Operand& operand = operand_of(plan_, transposed);
   const int k = operand.tensor, bytes = size_bytes(operand.dtype);
   const plan::Runs runs = runs_of(box_, transposed, bytes);
   const std::string type(expr::storage_type(operand.dtype));
@@ -370,15 +363,15 @@ void BoxWriter::write_runs(const Transposed& transposed) {
   line(fmt::format("    t = {};\n    s = shared.x{};\n  }}", source.text, k));
   line("  TILE_DEVICE void load(const Params& p, const Tile& tile) {");
   write_run_at(transposed);
-  line(fmt::format("    runs.load<{}>(run_at, valid, {});\n  }}", tail_of(operand, 16 / bytes),
-                   end_of(operand)));
+  line(fmt::format("    runs.load<{}>(run_at, valid, {});\n  }}",
+                   tail_of(operand, plan::kChunkBytes / bytes), end_of(operand)));
   line("  TILE_DEVICE void put(const Tile&) const { runs.put(reinterpret_cast<u32*>(s)); }\n};");
 }
 
 void BoxWriter::write_all_transposed() {
   std::string members, initial, loads, puts, stores;
   for (const Transposed& transposed : box_.transposed) {
-    const Operand& operand = operand_of(transposed);
+    const Operand& operand = operand_of(plan_, transposed);
     const int k = operand.tensor;
     members += fmt::format("  Transposed{0} s{0};\n", k);
     initial += fmt::format("{} s{}(p, tile, shared)", initial.empty() ? " :" : ",", k);

@@ -29,8 +29,6 @@ class BoxWriter final : public TilesWriter {
   void write_runs(const plan::Transposed& transposed);
   void write_all_transposed();
 
-  [[nodiscard]] const plan::Transposed* transposed_of(const plan::Operand& operand) const;
-  [[nodiscard]] const plan::Operand& operand_of(const plan::Transposed& transposed) const;
   /// Whether boxes are cut off along mode `m` at the edge of the space.
   [[nodiscard]] bool is_ragged(std::size_t m) const { return !is_whole(m); }
   /// Declares c<m>, the coordinates of a walk's first element, that `code` asks for.

@@ -27,7 +27,6 @@ constexpr std::int64_t kMostHeld = 40;  // elements that a thread loads before i
 constexpr int kNarrowAccess = 8;        // bytes
 constexpr double kFullTile = 0.9;       // of its slots
 constexpr double kSharedCycles = 2;
-constexpr int kChunkBytes = 16;
 
 class Boxing {
  public:
@@ -47,22 +46,18 @@ class Boxing {
     for (Transposed& transposed : box_.transposed) {
       choose_pitch(plan_, box_, transposed);
       if (const auto by_runs = copied_by_runs(plan_, box_, transposed);
-          by_runs && cycles_of_transposed(box_, *by_runs, operand_of(transposed)) <
-                         cycles_of_transposed(box_, transposed, operand_of(transposed)))
+          by_runs && cycles_of_transposed(box_, *by_runs, operand_of(plan_, transposed)) <
+                         cycles_of_transposed(box_, transposed, operand_of(plan_, transposed)))
         transposed = *by_runs;
     }
     return finished();
   }
 
  private:
-  [[nodiscard]] const Operand& operand_of(const Transposed& transposed) const {
-    return plan_.operands[static_cast<std::size_t>(transposed.tensor)];
-  }
-
   void choose_walks(std::int64_t threads) {
     box_.direct = walk_along(box_, all_, threads);
     for (Transposed& transposed : box_.transposed) {
-      transposed.walk = walk_along(box_, order_of(operand_of(transposed)), threads);
+      transposed.walk = walk_along(box_, order_of(operand_of(plan_, transposed)), threads);
     }
   }
 
@@ -83,9 +78,8 @@ class Boxing {
     std::int64_t held = 0;
     for (const Operand& operand : plan_.operands) {
       if (!operand.read) continue;
-      const auto transposed =
-          std::ranges::find(box_.transposed, operand.tensor, &Transposed::tensor);
-      held += steps_of(box_, transposed == box_.transposed.end() ? box_.direct : transposed->walk);
+      const Transposed* const transposed = transposed_of(box_, operand);
+      held += steps_of(box_, transposed == nullptr ? box_.direct : transposed->walk);
     }
     return held;
   }
@@ -121,9 +115,8 @@ class Boxing {
       operand.reach = stride.is(1)                       ? Reach::contiguous
                       : stride.is(0) && !operand.written ? Reach::broadcast
                                                          : Reach::strided;
-      const auto transposed =
-          std::ranges::find(box_.transposed, operand.tensor, &Transposed::tensor);
-      if (transposed == box_.transposed.end()) continue;
+      const Transposed* const transposed = transposed_of(box_, operand);
+      if (transposed == nullptr) continue;
       operand.reach = Reach::transposed;
       if (!transposed->run.empty()) operand.access_bytes = kChunkBytes;
     }
@@ -219,8 +212,7 @@ std::int64_t most_elements(const Plan& plan) {
 std::int64_t shared_bytes(const Plan& plan, const Box& box) {
   std::int64_t bytes = 0;
   for (const Transposed& transposed : box.transposed) {
-    const auto tensor = static_cast<std::size_t>(transposed.tensor);
-    bytes += transposed.elements * size_bytes(plan.operands[tensor].dtype);
+    bytes += transposed.elements * size_bytes(operand_of(plan, transposed).dtype);
   }
   return bytes;
 }
@@ -232,14 +224,14 @@ std::optional<Plan> plan_by_boxes(const Plan& plan) {
     std::optional<Plan> boxed = boxing.with_boxes_of(most);
     if (!boxed) return std::nullopt;
     if (shared_bytes(*boxed, std::get<Box>(boxed->family)) > device::kStaticSharedBytes) continue;
-    const bool by_elements = std::holds_alternative<Tile>(plan.family) &&
-                             std::ranges::any_of(plan.operands, [](const Operand& operand) {
-                               return operand.reach == Reach::transposed &&
-                                      operand.access_bytes == size_bytes(operand.dtype);
-                             });
+    const bool tiles = std::holds_alternative<Tile>(plan.family);
+    const bool by_elements =
+        tiles && std::ranges::any_of(plan.operands, [](const Operand& operand) {
+          return operand.reach == Reach::transposed &&
+                 operand.access_bytes == size_bytes(operand.dtype);
+        });
     const double shifting = cycles_of_shifts(plan);
     const double gain = by_elements ? kGainOfElements : shifting > 0 ? 1 : kGain;
-    const bool tiles = std::holds_alternative<Tile>(plan.family);
     const double meetings = tiles ? cycles_of_meetings(plan, block_of(plan)) : 0;
     const double of_boxes = cycles_of_meetings(plan, std::get<Box>(boxed->family).extents);
     const double cycles = cycles_per_element(plan) + shifting;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "box/walks.hpp"
 #include "core/integer.hpp"
 #include "core/json_line.hpp"
 #include "plan/plan.hpp"
@@ -22,7 +23,6 @@ void write(core::JsonLine& line, const Walk& walk) {
 }  // namespace
 
 Runs runs_of(const Box& box, const Transposed& transposed, int bytes) {
-  constexpr std::int64_t kChunkBytes = 16;
   Runs runs;
   for (const std::size_t m : transposed.walk.modes) {
     const bool within = std::ranges::count(transposed.run, m) != 0;

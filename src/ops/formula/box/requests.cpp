@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "box/walks.hpp"
 #include "core/integer.hpp"
 
 namespace tilejit::plan {
@@ -200,12 +201,9 @@ double cycles_of(const Plan& plan, const Box& box) {
   double cycles = 0, elements = 1;
   for (const std::int64_t extent : box.extents) elements *= static_cast<double>(extent);
   for (const Operand& operand : plan.operands) {
-    const auto transposed = std::ranges::find(box.transposed, operand.tensor, &Transposed::tensor);
-    if (transposed == box.transposed.end()) {
-      cycles += cycles_of_walk(box, box.direct, operand);
-      continue;
-    }
-    cycles += cycles_of_transposed(box, *transposed, operand);
+    const Transposed* const transposed = transposed_of(box, operand);
+    cycles += transposed == nullptr ? cycles_of_walk(box, box.direct, operand)
+                                    : cycles_of_transposed(box, *transposed, operand);
   }
   const auto warps = static_cast<double>(plan.threads) / kLanes;
   return cycles + (warps * kCyclesOfWarp + kCyclesOfBlock) / elements;

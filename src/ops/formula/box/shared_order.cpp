@@ -9,21 +9,16 @@ namespace tilejit::plan {
 namespace {
 
 constexpr std::int64_t kMostPadding = 17;  // elements
-constexpr std::int64_t kChunkBytes = 16, kBankBytes = 4;
+constexpr std::int64_t kBankBytes = 4;
 constexpr std::int64_t kSmallElement = 2;  // bytes
 // Bytes of the shortest run that is copied beside an input in order, and without one.
 constexpr std::int64_t kShortestCopy = 64, kShortestCopyAlone = 256;
-
-const Operand& operand_of(const Plan& plan, const Transposed& transposed) {
-  return plan.operands[static_cast<std::size_t>(transposed.tensor)];
-}
 
 /// Whether inputs as large as the space are loaded element by element, which keeps enough under
 /// way while runs are copied.
 bool has_direct_input(const Plan& plan, const Box& box) {
   return std::ranges::any_of(plan.operands, [&](const Operand& operand) {
-    return operand.read && !is_small_part(plan, operand) &&
-           std::ranges::count(box.transposed, operand.tensor, &Transposed::tensor) == 0;
+    return operand.read && !is_small_part(plan, operand) && transposed_of(box, operand) == nullptr;
   });
 }
 

@@ -24,6 +24,15 @@ Modes order_of(const Operand& operand) {
   return order;
 }
 
+const Transposed* transposed_of(const Box& box, const Operand& operand) {
+  const auto transposed = std::ranges::find(box.transposed, operand.tensor, &Transposed::tensor);
+  return transposed == box.transposed.end() ? nullptr : &*transposed;
+}
+
+const Operand& operand_of(const Plan& plan, const Transposed& transposed) {
+  return plan.operands[static_cast<std::size_t>(transposed.tensor)];
+}
+
 Walk walk_along(const Box& box, const Modes& order, std::int64_t threads) {
   Walk walk;
   for (const std::size_t m : order) {

@@ -15,6 +15,13 @@ using Modes = std::vector<std::size_t>;
 /// The modes along which the operand varies, by its strides.
 [[nodiscard]] Modes order_of(const Operand& operand);
 
+/// Bytes of the aligned accesses by which runs are copied.
+inline constexpr int kChunkBytes = 16;
+
+/// How the operand passes through shared memory; null if it does not.
+[[nodiscard]] const Transposed* transposed_of(const Box& box, const Operand& operand);
+[[nodiscard]] const Operand& operand_of(const Plan& plan, const Transposed& transposed);
+
 /// A walk through a box along the modes in `order` by at most `threads` threads.
 [[nodiscard]] Walk walk_along(const Box& box, const Modes& order, std::int64_t threads);
 

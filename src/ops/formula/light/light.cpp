@@ -23,8 +23,7 @@ constexpr std::int64_t kMostOfScanThread = 120;
 
 /// Bytes of a thread's accumulators in all passes together: an upper bound of sizeof(Passes).
 std::int64_t bytes_of_thread(const Plan& plan) {
-  const auto reductions = std::ranges::count_if(
-      plan.program.nodes, [](const expr::Node& node) { return expr::is_reduction(node.op); });
+  const std::int64_t reductions = count_reductions(plan);
   const std::int64_t padding = 8 * (reductions + 1);
   return accumulator_bytes(plan) + accumulator_bytes(plan, expr::is_scan) + padding;
 }

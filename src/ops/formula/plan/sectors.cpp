@@ -1,7 +1,8 @@
 #include "plan/sectors.hpp"
 
-#include <algorithm>
 #include <numeric>
+
+#include "box/walks.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -27,20 +28,16 @@ bool cuts_sectors(const Plan& plan, const Operand& operand) {
 
 double meetings_per_element(const Operand& operand, const std::vector<Dim>& extents,
                             const std::vector<std::int64_t>& block) {
-  const auto stride = [&](std::size_t m) { return operand.modes[m][0].stride.value(); };
-  std::vector<std::size_t> order;
-  for (std::size_t m = 0; m < extents.size(); ++m) {
-    if (stride(m) != 0 && !extents[m].is(1)) order.push_back(m);
-  }
-  std::ranges::stable_sort(order, {}, stride);
   const std::int64_t bytes = size_bytes(operand.dtype);
   std::int64_t run = 1, following = 1, unit = kSectorBytes;  // runs begin at its multiples
   bool goes_on = true;
-  for (const std::size_t m : order) {
-    goes_on = goes_on && stride(m) == following;
+  for (const std::size_t m : order_of(operand)) {
+    if (extents[m].is(1)) continue;
+    const std::int64_t stride = stride_of(operand, m);
+    goes_on = goes_on && stride == following;
     if (goes_on) run *= block[m];
     const bool whole = goes_on && block[m] >= extents[m].value();
-    if (!whole) unit = std::gcd(unit, (goes_on ? block[m] : 1) * stride(m) * bytes);
+    if (!whole) unit = std::gcd(unit, (goes_on ? block[m] : 1) * stride * bytes);
     goes_on = whole;
     following *= extents[m].value();
   }

@@ -104,8 +104,7 @@ int registers_of_held(const Plan& plan, const Rows& rows) {
 /// The most vectors of a column that a thread may hold: beside them, it has an accumulator and all
 /// results for each element of a vector.
 std::int64_t most_of_thread(const Plan& plan, const Rows& rows, std::int64_t most_held) {
-  const auto reductions = std::ranges::count_if(
-      plan.program.nodes, [](const expr::Node& node) { return expr::is_reduction(node.op); });
+  const std::int64_t reductions = count_reductions(plan);
   const std::int64_t others = plan.vector * (accumulator_bytes(plan) / 4 + reductions);
   const int each = registers_of_held(plan, rows);
   const std::int64_t room = std::min<std::int64_t>(kRegistersOfThread - others, kRegistersOfWhole);

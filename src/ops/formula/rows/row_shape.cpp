@@ -128,11 +128,6 @@ std::int64_t bytes_of_row(const Plan& plan, const Rows& rows, std::int64_t vecto
   return bytes;
 }
 
-std::ptrdiff_t count_reductions(const Plan& plan) {
-  return std::ranges::count_if(plan.program.nodes,
-                               [](const expr::Node& node) { return expr::is_reduction(node.op); });
-}
-
 bool writes_elements(const Plan& plan) {
   return std::ranges::any_of(
       plan.operands, [](const Operand& operand) { return operand.written && !operand.per_row; });

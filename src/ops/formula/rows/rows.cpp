@@ -122,6 +122,11 @@ bool has_short_rows(const Plan& plan) {
   return length && *length < std::int64_t{1} << 31;
 }
 
+std::int64_t count_reductions(const Plan& plan) {
+  return std::ranges::count_if(plan.program.nodes,
+                               [](const expr::Node& node) { return expr::is_reduction(node.op); });
+}
+
 std::int64_t accumulator_bytes(const Plan& plan, bool (*among)(expr::Op) noexcept) {
   std::int64_t end = 0, widest = 4;
   const auto add_field = [&](std::int64_t bytes) {

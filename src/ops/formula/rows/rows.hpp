@@ -50,6 +50,7 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 
 /// Whether a signed 32-bit integer can count the elements of a row.
 [[nodiscard]] bool has_short_rows(const Plan& plan);
+[[nodiscard]] std::int64_t count_reductions(const Plan& plan);
 /// The sizeof of the device's struct that accumulates all reductions of the plan, or all of its
 /// scans.
 [[nodiscard]] std::int64_t accumulator_bytes(const Plan& plan,

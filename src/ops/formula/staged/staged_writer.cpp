@@ -42,7 +42,12 @@ void StagedWriter::write_behind_formula() {
 }
 
 void StagedWriter::write_bring() {
-  if (staged_.columns > 1) return write_bring_slabs();
+  line("// Copies the inputs of `rows` rows, of which `first` is the first, to shared memory.");
+  line("TILE_DEVICE void bring_rows(const Params& p, u32 first, int rows) {\n" +
+       (staged_.columns > 1 ? copies_of_slabs() : copies_of_rows()) + "}\n");
+}
+
+std::string StagedWriter::copies_of_rows() const {
   std::string loads, keeps;
   for (const Operand& operand : plan_.operands) {
     const auto pitch = plan::staged_pitch(plan_, operand);
@@ -55,9 +60,19 @@ void StagedWriter::write_bring() {
     keeps += fmt::format("  run{0}.store({1}, p.t{0} + i64(first) * {2}, rows * {2});\n", k,
                          run_of(operand), *pitch);
   }
-  line("// Copies the inputs of `rows` rows, of which `first` is the first, to shared memory.");
-  line("TILE_DEVICE void bring_rows(const Params& p, u32 first, int rows) {\n" + loads + keeps +
-       "}\n");
+  return loads + keeps;
+}
+
+std::string StagedWriter::copies_of_slabs() const {
+  std::string copies;
+  for (const Operand& operand : plan_.operands) {
+    const auto pitch = plan::staged_pitch(plan_, operand);
+    if (!pitch || !operand.read) continue;
+    copies += fmt::format(
+        "  bring_slabs<{0}>({1}, p.t{2} + i64(first) * {3}, rows * {3}, p.t{2} + p.total * {3});\n",
+        copy_of(operand), run_of(operand), operand.tensor, *pitch);
+  }
+  return copies + "  async_copy_commit();\n  async_copy_wait<0>();\n";
 }
 
 void StagedWriter::write_take() {
@@ -80,20 +95,6 @@ void StagedWriter::write_take() {
 
 bool StagedWriter::stores_wide(const Operand& operand) const {
   return !plan::staged_pitch(plan_, operand);
-}
-
-void StagedWriter::write_bring_slabs() {
-  std::string copies;
-  for (const Operand& operand : plan_.operands) {
-    const auto pitch = plan::staged_pitch(plan_, operand);
-    if (!pitch || !operand.read) continue;
-    copies += fmt::format(
-        "  bring_slabs<{0}>({1}, p.t{2} + i64(first) * {3}, rows * {3}, p.t{2} + p.total * {3});\n",
-        copy_of(operand), run_of(operand), operand.tensor, *pitch);
-  }
-  line("// Copies the inputs of `rows` rows, of which `first` is the first, to shared memory.");
-  line("TILE_DEVICE void bring_rows(const Params& p, u32 first, int rows) {\n" + copies +
-       "  async_copy_commit();\n  async_copy_wait<0>();\n}\n");
 }
 
 std::string StagedWriter::copy_of(const Operand& operand) const {

@@ -22,8 +22,9 @@ class StagedWriter final : public RowsWriter {
 
   /// Writes the functions that copy a block's runs to shared memory and back.
   void write_bring();
-  void write_bring_slabs();
   void write_take();
+  [[nodiscard]] std::string copies_of_rows() const;
+  [[nodiscard]] std::string copies_of_slabs() const;
   /// The constants of copies of the operand's slabs.
   [[nodiscard]] std::string copy_of(const plan::Operand& operand) const;
   /// The address of an operand's run in shared memory.
