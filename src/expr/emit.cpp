@@ -40,8 +40,7 @@ std::string integer_literal(std::int64_t value, DType type) {
   }
 }
 
-// Not used for means: the mean of a constant must be the constant, and one division per row costs
-// nothing.
+// Not used for means: the mean of a constant must be the constant.
 std::string_view approximation(const Node& n) {
   if (!is_floating(n.type) || size_bytes(n.type) > 2) return {};
   return traits(n.op).approximation;
@@ -224,7 +223,19 @@ class Emitter {
   }
 
   bool outlined(const Node& n) const {
-    return outlines_ && weight(n) > 1 && !function_of(n).empty();
+    return outlines_ && weight(n) > 1 && !function_of(n).empty() && !divides_by_whole(n);
+  }
+  // Whether the node divides single precision by a whole number that is known when the kernel is
+  // compiled, or at least is the same in all of it: an extent, or a constant.
+  bool divides_by_whole(const Node& n) const {
+    if (n.op != Op::div || compute_type(n.type) != "float") return false;
+    const Node& divisor = node(n.args[1]);
+    if (divisor.op == Op::extent) return true;
+    if (divisor.op != Op::constant) return false;
+    const double value =
+        std::visit([](auto constant) { return static_cast<double>(constant); }, divisor.constant);
+    return value >= 1 && value < kMostWhole && value == std::floor(value) &&
+           std::exp2(std::ilogb(value)) != value;
   }
   std::string outlined_name(const Node& n) const {
     return "outlined_" + std::string(to_string(n.op)) + "_" +
@@ -260,8 +271,8 @@ class Emitter {
     if (n.args[0] == kNoNode || n.op == Op::cast || n.op == Op::matmul || combines_elements(n.op)) {
       return {};
     }
-    const bool is_mean = n.op == Op::div && node(n.args[1]).op == Op::extent;
-    if (const auto name = approximation(n); !name.empty() && !is_mean) return std::string(name);
+    if (divides_by_whole(n)) return "math::div_by_whole";
+    if (const auto name = approximation(n); !name.empty()) return std::string(name);
     const std::string device_function = "math::" + std::string(to_string(n.op));
     if (!is_floating(argument_type(n, 0))) {
       // Signed overflow is undefined in C++; the device functions wrap.
@@ -313,6 +324,7 @@ class Emitter {
   }
 
   static constexpr std::int64_t kInlineWeight = 4096;
+  static constexpr double kMostWhole = 1 << 24;  // all whole numbers below are floats
   // For each const integer, NVRTC checks whether it is a constant expression, through everything
   // that it is made of: a chain of 600 takes a second. Its other work grows with the square of a
   // function's length.
