@@ -270,11 +270,34 @@ struct Thread {
   }
 };
 
+#if HAS_ALIKE_ROWS
+// Stores the results of the thread's row in all rows that are like it.
+TILE_DEVICE void store_alike(const Thread& self, const Vector* vectors,
+                             const Results (&r)[kAcross]) {
+  if (!self.active) return;
+  Thread other = self;
+  if constexpr (kFullOutputs) {
+    do {
+      other.map(vectors, r);
+    } while (move_to_alike(other.row, 1));
+  }
+  if constexpr (kRowOutputs) {
+    other.row = self.row;
+    for (bool exists = move_to_alike(other.row, self.rank); exists;
+         exists = move_to_alike(other.row, kRowThreads))
+      store_row(self.p, other.row, r);
+  }
+}
+#endif
+
 #if !SPLITS_ROWS
 // Everything that follows the loads of a row. Its first reduction is the kernel's reduction n.
 TILE_DEVICE void finish_row(const Thread& self, const Vector* vectors, Shared& shared, u32 n) {
   Results r[kAcross];
   self.reduce_all(PassList(), vectors, r, shared, n);
+#if HAS_ALIKE_ROWS
+  store_alike(self, vectors, r);
+#else
   if (kFullOutputs && self.active) self.map(vectors, r);
   if constexpr (kRowOutputs) {
     if constexpr (kRowsInPlace) {  // other threads still read them
@@ -285,6 +308,7 @@ TILE_DEVICE void finish_row(const Thread& self, const Vector* vectors, Shared& s
     }
     if (self.rank == 0 && self.active) store_row(self.p, self.row, r);
   }
+#endif
 }
 #endif
 

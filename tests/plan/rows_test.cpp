@@ -59,6 +59,66 @@ TEST(Rows, AreSharedByAsManyThreadsAsHoldThem) {
   }
 }
 
+TEST(Rows, AreStoredSeveralTimesIfNoInputTellsThemApart) {
+  struct Row {
+    const char* what;
+    const char* x;
+    const char* y;
+    const char* formula;
+    std::vector<int> axis;
+    int alike;
+    std::int64_t units;
+    bool peeled;
+  };
+  const Row kRows[] = {
+      {"an even length",
+       "(6400,1024):(0,1)",
+       "(6400,1024):(1024,1)",
+       "y = x / sum(x)",
+       {1},
+       3,
+       2134,
+       false},
+      {"an odd length",
+       "(6400,1023):(0,1)",
+       "(6400,1023):(1023,1)",
+       "y = x / sum(x)",
+       {1},
+       6,
+       1067,
+       false},
+      {"one element each", "(6400,1023):(0,1)", "6400:1", "y = sum(x)", {1}, 3, 2134, false},
+      {"inner rows that differ",
+       "(640,20,1024):(0,1024,1)",
+       "(640,20,1024):(20480,1024,1)",
+       "y = x / sum(x)",
+       {2},
+       6,
+       2140,
+       false},
+      {"few", "(100,1024):(0,1)", "(100,1024):(1024,1)", "y = x / sum(x)", {1}, 1, 100, false},
+      {"outer rows that differ",
+       "(640,20,1024):(1024,0,1)",
+       "(640,20,1024):(20480,1024,1)",
+       "y = x / sum(x)",
+       {2},
+       5,
+       2560,
+       false},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.what);
+    Fused op = test::make_op(bf16, {{"x", row.x}, {"y", row.y}}, row.formula);
+    op.axis = row.axis;
+    const Plan plan = plan_of(op);
+    ASSERT_TRUE(rows_of(plan) != nullptr);
+    EXPECT_EQ(rows_of(plan)->alike, row.alike);
+    EXPECT_EQ(total_units(plan, {}), row.units);
+    EXPECT_EQ(plan.peeled, row.peeled);
+    EXPECT_FALSE(plan.operands[0].every_row);
+  }
+}
+
 TEST(Rows, OfLongFormulasHaveNarrowerVectorsWhereTheyAreFewAndShort) {
   const auto vector = [](const std::string& layout) {
     return plan_of(test::make_op(bf16, {{"x", layout}, {"y", layout}},

@@ -44,6 +44,7 @@ enum : int { kCluster = 8 };  // blocks a row
 #define USES_CLUSTER 1
 #define TAKES_ROW_AFTER_ROW 1
 #define KEEPS_INPUTS 1
+#define HAS_ALIKE_ROWS 0
 enum : int { kBatch = 4 };  // loads in flight
 enum : bool { kFullOutputs = true };
 enum : bool { kRowOutputs = false };

@@ -265,6 +265,11 @@ class Planner {
                           !operand.written && !varies_across_rows(operand, *rows);
       plan_.operands.push_back(std::move(operand));
     }
+    // If no input differs between rows, threads hold inputs as those of their own row.
+    const bool all = std::ranges::all_of(
+        plan_.operands, [](const Operand& operand) { return operand.every_row || !operand.read; });
+    if (!all || light_ || direction_) return;
+    for (Operand& operand : plan_.operands) operand.every_row = false;
   }
 
   [[nodiscard]] bool spans_row(std::size_t t) const {

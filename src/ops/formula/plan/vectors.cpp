@@ -168,6 +168,7 @@ class Chooser {
     const bool along = rows != nullptr && rows->along();
     const bool map = std::holds_alternative<Map>(plan_.family) && !transposed_mode_;
     if (light_ || !(along || map) || plan_.extents.size() == 1) return false;
+    if (along && !direction_of(plan_) && has_alike_rows(plan_, *rows)) return false;
     const bool held = along && !direction_of(plan_) && reads_again(*rows);
     const bool few = elements() < (map ? kFewElementsOfMap : kFewElements);
     const Dim& row = plan_.extents.front();

@@ -361,6 +361,18 @@ int batch_of_rows(const Plan& plan) {
   return few ? kLargeBatchOfRows : kBatchOfRows;
 }
 
+int alike_rows(const Plan& plan, const Rows& rows) {
+  const bool alone = rows.cluster == 1 && rows.splits == 1;
+  const bool shifts = plan.peeled || std::ranges::any_of(plan.operands, &Operand::shifted);
+  const auto count = vectors_across_rows(plan, rows);
+  // What is loaded shifted lies otherwise in the next row.
+  if (!alone || shifts || !count || !has_alike_rows(plan, rows)) return 1;
+  const std::int64_t extent = plan.extents[*outermost_kept(plan, rows)].value();
+  const std::int64_t most = *count * rows.row_threads / device::kThreadsAtOnce;
+  const std::int64_t groups = ceil_div(extent, std::clamp<std::int64_t>(most, 1, extent));
+  return static_cast<int>(ceil_div(extent, groups));
+}
+
 std::int64_t shared_accumulator_bytes(const Plan& plan, int threads, int groups) {
   return slots_across(threads, groups, plan.target.major >= 9 ? kMaxCluster : 1) *
          accumulator_bytes(plan) * plan.vector;
