@@ -51,7 +51,10 @@ class Emitter {
   explicit Emitter(const Program& program)
       : program_(program),
         outlines_(weight(program) > kInlineWeight),
-        uses_(program.nodes.size(), 0) {
+        uses_(program.nodes.size(), 0),
+        is_often_zero_(program.nodes.size()) {
+    for (std::size_t i = 0; i < program.nodes.size(); ++i)
+      is_often_zero_[i] = makes_zeros(program.nodes[i]);
     for (const Node& node : program.nodes) {
       for (const NodeId arg : node.args) {
         if (arg != kNoNode) ++uses_[static_cast<std::size_t>(arg)];
@@ -223,7 +226,8 @@ class Emitter {
   }
 
   bool outlined(const Node& n) const {
-    return outlines_ && weight(n) > 1 && !function_of(n).empty() && !divides_by_whole(n);
+    return outlines_ && weight(n) > 1 && !function_of(n).empty() && !divides_by_whole(n) &&
+           !divides_zeros(n);
   }
   // Whether the node divides single precision by a whole number that is known when the kernel is
   // compiled, or at least is the same in all of it: an extent, or a constant.
@@ -236,6 +240,36 @@ class Emitter {
         std::visit([](auto constant) { return static_cast<double>(constant); }, divisor.constant);
     return value >= 1 && value < kMostWhole && value == std::floor(value) &&
            std::exp2(std::ilogb(value)) != value;
+  }
+  // Whether many values of the node are 0, as those of masks, relu and whole numbers are.
+  bool makes_zeros(const Node& n) const {
+    const auto often = [&](std::size_t arg) {
+      return is_often_zero_[static_cast<std::size_t>(n.args[arg])];
+    };
+    switch (n.op) {
+      case Op::constant: return std::visit([](auto value) { return value == 0; }, n.constant);
+      case Op::relu:
+      case Op::floor:
+      case Op::ceil:
+      case Op::round:
+      case Op::trunc: return true;
+      case Op::cast: return !is_floating(argument_type(n, 0)) || often(0);
+      case Op::neg:
+      case Op::abs:
+      case Op::sqrt:
+      case Op::div: return often(0);
+      case Op::mul:
+      case Op::min:
+      case Op::max:
+      case Op::clamp: return often(0) || often(1);
+      case Op::where: return often(1) || often(2);
+      default: return false;
+    }
+  }
+  // Whether the node is a division in single precision that would often take a slow path.
+  bool divides_zeros(const Node& n) const {
+    return n.op == Op::div && compute_type(n.type) == "float" && approximation(n).empty() &&
+           is_often_zero_[static_cast<std::size_t>(n.args[0])];
   }
   std::string outlined_name(const Node& n) const {
     return "outlined_" + std::string(to_string(n.op)) + "_" +
@@ -272,6 +306,7 @@ class Emitter {
       return {};
     }
     if (divides_by_whole(n)) return "math::div_by_whole";
+    if (divides_zeros(n)) return "math::div_of_zeros";
     if (const auto name = approximation(n); !name.empty()) return std::string(name);
     const std::string device_function = "math::" + std::string(to_string(n.op));
     if (!is_floating(argument_type(n, 0))) {
@@ -334,6 +369,7 @@ class Emitter {
   const Program& program_;
   bool outlines_;  // heavy functions are called instead of inlined
   std::vector<int> uses_;
+  std::vector<bool> is_often_zero_;
   std::vector<int> stored_;
 };
 

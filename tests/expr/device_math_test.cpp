@@ -163,6 +163,21 @@ TEST(DeviceMath, QuotientsByWholeNumbersAreRoundedCorrectly) {
   EXPECT_TRUE(std::isnan(math::div_by_whole(0.0f, 0.0f)));  // the mean of nothing
 }
 
+TEST(DeviceMath, QuotientsOfZeroHaveTheDivisionsResults) {
+  constexpr float kSmallest = std::numeric_limits<float>::denorm_min();
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  for (const float a : {0.0f, -0.0f, 1.0f, -7.0f, kSmallest, kInf, kNan}) {
+    for (const float b :
+         {1.0f, -1.0f, 0.0f, -0.0f, kInf, -kInf, kNan, kSmallest, -kSmallest, kLargest}) {
+      SCOPED_TRACE(::testing::Message() << a << " / " << b);
+      const float want = a / b, got = math::div_of_zeros(a, b);
+      EXPECT_EQ(std::isnan(got), std::isnan(want));
+      if (!std::isnan(want)) EXPECT_EQ(std::signbit(got), std::signbit(want));
+      if (!std::isnan(want)) EXPECT_EQ(got, want);
+    }
+  }
+}
+
 TEST(DeviceMath, SignedBytes) {
   check_all_pairs<i8>();
 }
