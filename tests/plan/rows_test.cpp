@@ -218,7 +218,7 @@ TEST(Rows, OfShortColumnsAreLoadedAtOnce) {
   };
   constexpr Row kRows[] = {
       {"(61,513,16,9):(82080,160,10,1)", "(61,513,9):(4617,9,1)", 1, 16},
-      {"(61,51,16,9):(8160,160,10,1)", "(61,51,9):(459,9,1)", 4, 0},      // few
+      {"(61,51,16,9):(8160,160,10,1)", "(61,51,9):(459,9,1)", 1, 16},     // few
       {"(61,513,17,9):(87210,170,10,1)", "(61,513,9):(4617,9,1)", 8, 0},  // long
   };
   for (const Row& row : kRows) {
@@ -273,6 +273,54 @@ TEST(Rows, HaveAsManyThreadsAsStayBusy) {
     EXPECT_EQ(rows_of(plan)->row_threads, row.row_threads);
     EXPECT_EQ(rows_of(plan)->register_vectors, row.register_vectors);
   }
+}
+
+TEST(Rows, HaveFewerThreadsIfInstructionsTakeLongerThanMemory) {
+  struct Row {
+    const char* layout;
+    const char* formula;
+    int row_threads, register_vectors;
+  };
+  const Row kRows[] = {
+      {"(50000,495):(495,1)", "y = erf((x - mean(x)) * rsqrt(var(x) + 1e-5))", 64, 8},
+      {"(50000,495):(495,1)", "y = x * rsqrt(mean(x * x) + 1e-5)", 128, 4},
+      {"(500,495):(495,1)", "y = erf((x - mean(x)) * rsqrt(var(x) + 1e-5))", 128, 1},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.layout);
+    Fused op = test::make_op(f32, {{"x", row.layout}, {"y", row.layout}}, row.formula);
+    op.axis = {1};
+    const Plan plan = plan_of(op);
+    EXPECT_EQ(rows_of(plan)->row_threads, row.row_threads);
+    EXPECT_EQ(rows_of(plan)->register_vectors, row.register_vectors);
+  }
+}
+
+// 5 vectors by 4 threads are steps of 64 and 16 bytes, which begin and end within sectors.
+TEST(Rows, ThatBeginWithinSectorsAreStoredInFewSteps) {
+  const auto threads = [](const std::string& layout, DType dtype, bool stores) {
+    Fused op = softmax(layout, dtype);
+    if (!stores) op = sum(layout, "200000:1", {1});
+    op.tensors[0].dtype = dtype;
+    return rows_of(plan_of(op))->row_threads;
+  };
+  EXPECT_EQ(threads("(200000,12):(12,1)", f32, true), 4);
+  EXPECT_EQ(threads("(200000,20):(20,1)", f32, true), 8);
+  EXPECT_EQ(threads("(200000,104):(104,1)", f16, true), 8);
+  EXPECT_EQ(threads("(200000,24):(24,1)", f32, true), 2);
+  EXPECT_EQ(threads("(200000,12):(12,1)", f32, false), 1);
+}
+
+TEST(Rows, OfWordsAreNotPeeledIfAnInputWouldBeShifted) {
+  const auto peels = [](const std::string& z) {
+    Fused op = test::make_op(f32, {{"x", "(1990,1025):(1025,1)"}, {"z", z}, {"y", "1990:1"}},
+                             "y = sum(x * z)");
+    op.axis = {1};
+    return plan_of(op).peeled;
+  };
+  EXPECT_TRUE(peels("(1990,1025):(1025,1)"));
+  EXPECT_FALSE(peels("(1990,1025):(1026,1)"));
+  EXPECT_TRUE(peels("(1990,1025):(0,1)")) << "what all rows share is shifted";
 }
 
 TEST(Rows, LieAlongOrAcrossTheContiguousMode) {

@@ -188,7 +188,10 @@ class Chooser {
     for (const Operand& operand : plan_.operands) {
       if (!takes_vectors(operand)) continue;
       if (!has_long_rows(operand, wanted)) return false;
-      if (!begins_with(operand, *leader, wanted) && operand.written) return false;
+      if (begins_with(operand, *leader, wanted)) continue;
+      if (operand.written) return false;
+      // Two chunks and a shift take as long as the words of which a vector consists.
+      if (along && !operand.every_row && size_bytes(operand.dtype) >= kLargeElement) return false;
     }
     return begins_with(*leader, *leader, wanted) && neighbours_have_strides();
   }
