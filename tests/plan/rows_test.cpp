@@ -296,6 +296,14 @@ TEST(Rows, HaveFewerThreadsIfInstructionsTakeLongerThanMemory) {
   }
 }
 
+TEST(Rows, ThatAreFewAndReadOnceHaveTwoVectorsPerThread) {
+  const auto threads = [](const std::string& x, const std::string& y) {
+    return rows_of(plan_of(sum(x, y, {1})))->row_threads;
+  };
+  EXPECT_EQ(threads("(1233,160):(160,1)", "1233:1"), 16);
+  EXPECT_EQ(threads("(9000,160):(160,1)", "9000:1"), 8);
+}
+
 // 5 vectors by 4 threads are steps of 64 and 16 bytes, which begin and end within sectors.
 TEST(Rows, ThatBeginWithinSectorsAreStoredInFewSteps) {
   const auto threads = [](const std::string& layout, DType dtype, bool stores) {

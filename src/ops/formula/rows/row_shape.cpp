@@ -108,8 +108,11 @@ bool is_small(const Plan& plan, const Rows& rows, int each) {
 int threads_of_few(const Plan& plan, const Rows& rows, std::int64_t vectors) {
   const auto count = vectors_across_rows(plan, rows);
   int threads = 1;
-  while (count && threads < kWarp && vectors > kManyVectorsOfThread * threads &&
-         2 * threads * *count <= device::kThreadsAtOnce)
+  const auto are_many = [&] {
+    const bool tiny = 2 * threads * *count <= kFewThreads;
+    return vectors > (tiny ? kVectorsOfThread : kManyVectorsOfThread) * threads;
+  };
+  while (count && threads < kWarp && are_many() && 2 * threads * *count <= device::kThreadsAtOnce)
     threads *= 2;
   return threads;
 }
