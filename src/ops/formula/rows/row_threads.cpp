@@ -19,7 +19,8 @@ constexpr double kOfThread = 60, kOfReduction = 40, kOfExchange = 30, kOfPeeled 
 constexpr double kLessByApproximation = 5;  // instructions of a function for 16-bit results
 constexpr double kInstructionsOfByte = 11;  // of all lanes, 1.15 times as long as a byte takes
 constexpr double kGainOfFewer = 0.95;
-constexpr std::int64_t kThreadsOfBusy = device::kThreadsAtOnce / 2;
+constexpr std::int64_t kThreadsOfBusy = device::kThreadsAtOnce;
+constexpr int kRegistersOfBusy = 24;  // which hold vectors
 constexpr int kLeastVectorsOfStep = 4;
 
 /// Whether the operand's elements come from memory once for each row, not from caches.
@@ -100,14 +101,15 @@ int threads_of_busy_device(const Plan& plan, Rows rows, std::int64_t vectors,
     if (streams(plan, rows, operand))
       bytes += static_cast<double>(times * vectors * plan.vector * size_bytes(operand.dtype));
   }
-  // Rows that are stored several times are computed once.
-  while (count && bytes > 0 && rows.row_threads > 1 && !has_alike_rows(plan, rows)) {
+  // Rows that are stored several times are computed once. Peeled rows of one pass are left alone.
+  if (has_alike_rows(plan, rows) || (plan.peeled && is_one_pass(plan))) return rows.row_threads;
+  while (count && bytes > 0 && rows.row_threads > 1) {
     const double now = instructions_of_row(plan, rows, vectors);
     Rows fewer = rows;
     fewer.row_threads /= 2;
     const std::int64_t steps = ceil_div(vectors, fewer.row_threads);
     if (now < kInstructionsOfByte * bytes || *count * fewer.row_threads < kThreadsOfBusy ||
-        steps > most_held || steps * registers > kFewRegisters ||
+        steps > most_held || steps * registers > kRegistersOfBusy ||
         fewer.row_threads * least_access(plan, rows) < kSectorBytes ||
         instructions_of_row(plan, fewer, vectors) > kGainOfFewer * now)
       break;
