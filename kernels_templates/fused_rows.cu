@@ -37,9 +37,9 @@ enum : int { kLevels = 5 };
 enum : int { kVectorsAtOnce = kRegisterVectors > 0 ? kRegisterVectors : kBatch };
 enum : int { kParts = !kAlong ? 1 : kVectorsAtOnce < 4 ? kVectorsAtOnce : 4 };
 
-// Loops over threads are not unrolled, which halves the code to compile, except if blocks wait for
-// each other.
-enum : int { kUnrolledTurns = kCluster > 1 ? 5 : 1 };
+// Loops over threads are unrolled if blocks wait for each other, or if a thread's value has two
+// words at most. The code of larger ones would take a tenth longer to compile.
+enum : int { kUnrolledTurns = kCluster > 1 || kPassBytes <= 8 ? 5 : 1 };
 
 // What the threads and blocks of a row exchange. Reduction n of a kernel uses buffer n % 2: a
 // thread that is done with it knows that all threads are done with reduction n - 1. If vectors lie
@@ -270,11 +270,34 @@ struct Thread {
   }
 };
 
+#if HAS_ALIKE_ROWS
+// Stores the results of the thread's row in all rows that are like it.
+TILE_DEVICE void store_alike(const Thread& self, const Vector* vectors,
+                             const Results (&r)[kAcross]) {
+  if (!self.active) return;
+  Thread other = self;
+  if constexpr (kFullOutputs) {
+    do {
+      other.map(vectors, r);
+    } while (move_to_alike(other.row, 1));
+  }
+  if constexpr (kRowOutputs) {
+    other.row = self.row;
+    for (bool exists = move_to_alike(other.row, self.rank); exists;
+         exists = move_to_alike(other.row, kRowThreads))
+      store_row(self.p, other.row, r);
+  }
+}
+#endif
+
 #if !SPLITS_ROWS
 // Everything that follows the loads of a row. Its first reduction is the kernel's reduction n.
 TILE_DEVICE void finish_row(const Thread& self, const Vector* vectors, Shared& shared, u32 n) {
   Results r[kAcross];
   self.reduce_all(PassList(), vectors, r, shared, n);
+#if HAS_ALIKE_ROWS
+  store_alike(self, vectors, r);
+#else
   if (kFullOutputs && self.active) self.map(vectors, r);
   if constexpr (kRowOutputs) {
     if constexpr (kRowsInPlace) {  // other threads still read them
@@ -285,6 +308,7 @@ TILE_DEVICE void finish_row(const Thread& self, const Vector* vectors, Shared& s
     }
     if (self.rank == 0 && self.active) store_row(self.p, self.row, r);
   }
+#endif
 }
 #endif
 

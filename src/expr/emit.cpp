@@ -40,8 +40,7 @@ std::string integer_literal(std::int64_t value, DType type) {
   }
 }
 
-// Not used for means: the mean of a constant must be the constant, and one division per row costs
-// nothing.
+// Not used for means: the mean of a constant must be the constant.
 std::string_view approximation(const Node& n) {
   if (!is_floating(n.type) || size_bytes(n.type) > 2) return {};
   return traits(n.op).approximation;
@@ -52,7 +51,10 @@ class Emitter {
   explicit Emitter(const Program& program)
       : program_(program),
         outlines_(weight(program) > kInlineWeight),
-        uses_(program.nodes.size(), 0) {
+        uses_(program.nodes.size(), 0),
+        is_often_zero_(program.nodes.size()) {
+    for (std::size_t i = 0; i < program.nodes.size(); ++i)
+      is_often_zero_[i] = makes_zeros(program.nodes[i]);
     for (const Node& node : program.nodes) {
       for (const NodeId arg : node.args) {
         if (arg != kNoNode) ++uses_[static_cast<std::size_t>(arg)];
@@ -224,7 +226,50 @@ class Emitter {
   }
 
   bool outlined(const Node& n) const {
-    return outlines_ && weight(n) > 1 && !function_of(n).empty();
+    return outlines_ && weight(n) > 1 && !function_of(n).empty() && !divides_by_whole(n) &&
+           !divides_zeros(n);
+  }
+  // Whether the node divides single precision by a whole number that is known when the kernel is
+  // compiled, or at least is the same in all of it: an extent, or a constant.
+  bool divides_by_whole(const Node& n) const {
+    if (n.op != Op::div || compute_type(n.type) != "float") return false;
+    const Node& divisor = node(n.args[1]);
+    if (divisor.op == Op::extent) return true;
+    if (divisor.op != Op::constant) return false;
+    const double value =
+        std::visit([](auto constant) { return static_cast<double>(constant); }, divisor.constant);
+    return value >= 1 && value < kMostWhole && value == std::floor(value) &&
+           std::exp2(std::ilogb(value)) != value;
+  }
+  // Whether many values of the node are 0, as those of masks, relu and whole numbers are.
+  bool makes_zeros(const Node& n) const {
+    const auto often = [&](std::size_t arg) {
+      return is_often_zero_[static_cast<std::size_t>(n.args[arg])];
+    };
+    switch (n.op) {
+      case Op::constant: return std::visit([](auto value) { return value == 0; }, n.constant);
+      case Op::relu:
+      case Op::floor:
+      case Op::ceil:
+      case Op::round:
+      case Op::trunc: return true;
+      case Op::cast: return !is_floating(argument_type(n, 0)) || often(0);
+      case Op::neg:
+      case Op::abs:
+      case Op::sqrt:
+      case Op::div: return often(0);
+      case Op::mul:
+      case Op::min:
+      case Op::max:
+      case Op::clamp: return often(0) || often(1);
+      case Op::where: return often(1) || often(2);
+      default: return false;
+    }
+  }
+  // Whether the node is a division in single precision that would often take a slow path.
+  bool divides_zeros(const Node& n) const {
+    return n.op == Op::div && compute_type(n.type) == "float" && approximation(n).empty() &&
+           is_often_zero_[static_cast<std::size_t>(n.args[0])];
   }
   std::string outlined_name(const Node& n) const {
     return "outlined_" + std::string(to_string(n.op)) + "_" +
@@ -260,8 +305,9 @@ class Emitter {
     if (n.args[0] == kNoNode || n.op == Op::cast || n.op == Op::matmul || combines_elements(n.op)) {
       return {};
     }
-    const bool is_mean = n.op == Op::div && node(n.args[1]).op == Op::extent;
-    if (const auto name = approximation(n); !name.empty() && !is_mean) return std::string(name);
+    if (divides_by_whole(n)) return "math::div_by_whole";
+    if (divides_zeros(n)) return "math::div_of_zeros";
+    if (const auto name = approximation(n); !name.empty()) return std::string(name);
     const std::string device_function = "math::" + std::string(to_string(n.op));
     if (!is_floating(argument_type(n, 0))) {
       // Signed overflow is undefined in C++; the device functions wrap.
@@ -313,6 +359,7 @@ class Emitter {
   }
 
   static constexpr std::int64_t kInlineWeight = 4096;
+  static constexpr double kMostWhole = 1 << 24;  // all whole numbers below are floats
   // For each const integer, NVRTC checks whether it is a constant expression, through everything
   // that it is made of: a chain of 600 takes a second. Its other work grows with the square of a
   // function's length.
@@ -322,6 +369,7 @@ class Emitter {
   const Program& program_;
   bool outlines_;  // heavy functions are called instead of inlined
   std::vector<int> uses_;
+  std::vector<bool> is_often_zero_;
   std::vector<int> stored_;
 };
 

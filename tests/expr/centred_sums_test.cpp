@@ -120,7 +120,7 @@ TEST(CentredSums, NarrowMeansAreDividedAsFloats) {
     const auto id = static_cast<NodeId>(i);
     const bool by_extent =
         program.nodes[static_cast<std::size_t>(program.nodes[i].args[1])].op == Op::extent;
-    EXPECT_EQ(division_of(id), by_extent ? "" : "math::fast_div");
+    EXPECT_EQ(division_of(id), by_extent ? "math::div_by_whole" : "math::fast_div");
   }
 }
 

@@ -87,6 +87,7 @@ inline float __ull2float_rz(unsigned long long x) {
 #include "tile/activations.cuh"
 #include "tile/approximations.cuh"
 #include "tile/convert.cuh"
+#include "tile/division.cuh"
 #include "tile/integers.cuh"
 #include "tile/math.cuh"
 #include "tile/rescale.cuh"
@@ -137,6 +138,42 @@ void check_all_pairs() {
       ASSERT_EQ(math::shr(x, y), shifted_of<T>(a, b, false));
       ASSERT_EQ(math::min(x, y), a < b ? x : y);
       ASSERT_EQ(math::max(x, y), a < b ? y : x);
+    }
+  }
+}
+
+TEST(DeviceMath, QuotientsByWholeNumbersAreRoundedCorrectly) {
+  std::mt19937 random(7);
+  for (const float n : {1.0f, 3.0f, 6.0f, 10.0f, 64.0f, 243.0f, 1023.0f, 50257.0f, 16777213.0f}) {
+    SCOPED_TRACE(n);
+    for (int i = 0; i < 20000; ++i) {
+      const float a = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+      const float want = a / n;
+      if (std::isnan(want) || (want != 0 && !std::isnormal(want) && !std::isinf(want))) continue;
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(math::div_by_whole(a, n)),
+                std::bit_cast<std::uint32_t>(want))
+          << a;
+    }
+    EXPECT_EQ(math::div_by_whole(kInf, n), kInf);
+    EXPECT_EQ(math::div_by_whole(-kInf, n), -kInf);
+    EXPECT_TRUE(std::isnan(math::div_by_whole(kNan, n)));
+    EXPECT_TRUE(std::signbit(math::div_by_whole(-0.0f, n)));
+    EXPECT_FALSE(std::signbit(math::div_by_whole(0.0f, n)));
+  }
+  EXPECT_TRUE(std::isnan(math::div_by_whole(0.0f, 0.0f)));  // the mean of nothing
+}
+
+TEST(DeviceMath, QuotientsOfZeroHaveTheDivisionsResults) {
+  constexpr float kSmallest = std::numeric_limits<float>::denorm_min();
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  for (const float a : {0.0f, -0.0f, 1.0f, -7.0f, kSmallest, kInf, kNan}) {
+    for (const float b :
+         {1.0f, -1.0f, 0.0f, -0.0f, kInf, -kInf, kNan, kSmallest, -kSmallest, kLargest}) {
+      SCOPED_TRACE(::testing::Message() << a << " / " << b);
+      const float want = a / b, got = math::div_of_zeros(a, b);
+      EXPECT_EQ(std::isnan(got), std::isnan(want));
+      if (!std::isnan(want)) EXPECT_EQ(std::signbit(got), std::signbit(want));
+      if (!std::isnan(want)) EXPECT_EQ(got, want);
     }
   }
 }

@@ -59,6 +59,66 @@ TEST(Rows, AreSharedByAsManyThreadsAsHoldThem) {
   }
 }
 
+TEST(Rows, AreStoredSeveralTimesIfNoInputTellsThemApart) {
+  struct Row {
+    const char* what;
+    const char* x;
+    const char* y;
+    const char* formula;
+    std::vector<int> axis;
+    int alike;
+    std::int64_t units;
+    bool peeled;
+  };
+  const Row kRows[] = {
+      {"an even length",
+       "(6400,1024):(0,1)",
+       "(6400,1024):(1024,1)",
+       "y = x / sum(x)",
+       {1},
+       3,
+       2134,
+       false},
+      {"an odd length",
+       "(6400,1023):(0,1)",
+       "(6400,1023):(1023,1)",
+       "y = x / sum(x)",
+       {1},
+       6,
+       1067,
+       false},
+      {"one element each", "(6400,1023):(0,1)", "6400:1", "y = sum(x)", {1}, 3, 2134, false},
+      {"inner rows that differ",
+       "(640,20,1024):(0,1024,1)",
+       "(640,20,1024):(20480,1024,1)",
+       "y = x / sum(x)",
+       {2},
+       6,
+       2140,
+       false},
+      {"few", "(100,1024):(0,1)", "(100,1024):(1024,1)", "y = x / sum(x)", {1}, 1, 100, false},
+      {"outer rows that differ",
+       "(640,20,1024):(1024,0,1)",
+       "(640,20,1024):(20480,1024,1)",
+       "y = x / sum(x)",
+       {2},
+       5,
+       2560,
+       false},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.what);
+    Fused op = test::make_op(bf16, {{"x", row.x}, {"y", row.y}}, row.formula);
+    op.axis = row.axis;
+    const Plan plan = plan_of(op);
+    ASSERT_TRUE(rows_of(plan) != nullptr);
+    EXPECT_EQ(rows_of(plan)->alike, row.alike);
+    EXPECT_EQ(total_units(plan, {}), row.units);
+    EXPECT_EQ(plan.peeled, row.peeled);
+    EXPECT_EQ(plan.operands[0].every_row, row.alike == 1);
+  }
+}
+
 TEST(Rows, OfLongFormulasHaveNarrowerVectorsWhereTheyAreFewAndShort) {
   const auto vector = [](const std::string& layout) {
     return plan_of(test::make_op(bf16, {{"x", layout}, {"y", layout}},
@@ -158,7 +218,7 @@ TEST(Rows, OfShortColumnsAreLoadedAtOnce) {
   };
   constexpr Row kRows[] = {
       {"(61,513,16,9):(82080,160,10,1)", "(61,513,9):(4617,9,1)", 1, 16},
-      {"(61,51,16,9):(8160,160,10,1)", "(61,51,9):(459,9,1)", 4, 0},      // few
+      {"(61,51,16,9):(8160,160,10,1)", "(61,51,9):(459,9,1)", 1, 16},     // few
       {"(61,513,17,9):(87210,170,10,1)", "(61,513,9):(4617,9,1)", 8, 0},  // long
   };
   for (const Row& row : kRows) {
@@ -213,6 +273,62 @@ TEST(Rows, HaveAsManyThreadsAsStayBusy) {
     EXPECT_EQ(rows_of(plan)->row_threads, row.row_threads);
     EXPECT_EQ(rows_of(plan)->register_vectors, row.register_vectors);
   }
+}
+
+TEST(Rows, HaveFewerThreadsIfInstructionsTakeLongerThanMemory) {
+  struct Row {
+    const char* layout;
+    const char* formula;
+    int row_threads, register_vectors;
+  };
+  const Row kRows[] = {
+      {"(50000,495):(495,1)", "y = erf((x - mean(x)) * rsqrt(var(x) + 1e-5))", 64, 8},
+      {"(50000,495):(495,1)", "y = x * rsqrt(mean(x * x) + 1e-5)", 128, 4},
+      {"(500,495):(495,1)", "y = erf((x - mean(x)) * rsqrt(var(x) + 1e-5))", 128, 1},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.layout);
+    Fused op = test::make_op(f32, {{"x", row.layout}, {"y", row.layout}}, row.formula);
+    op.axis = {1};
+    const Plan plan = plan_of(op);
+    EXPECT_EQ(rows_of(plan)->row_threads, row.row_threads);
+    EXPECT_EQ(rows_of(plan)->register_vectors, row.register_vectors);
+  }
+}
+
+TEST(Rows, ThatAreFewAndReadOnceHaveTwoVectorsPerThread) {
+  const auto threads = [](const std::string& x, const std::string& y) {
+    return rows_of(plan_of(sum(x, y, {1})))->row_threads;
+  };
+  EXPECT_EQ(threads("(1233,160):(160,1)", "1233:1"), 16);
+  EXPECT_EQ(threads("(9000,160):(160,1)", "9000:1"), 8);
+}
+
+// 5 vectors by 4 threads are steps of 64 and 16 bytes, which begin and end within sectors.
+TEST(Rows, ThatBeginWithinSectorsAreStoredInFewSteps) {
+  const auto threads = [](const std::string& layout, DType dtype, bool stores) {
+    Fused op = softmax(layout, dtype);
+    if (!stores) op = sum(layout, "200000:1", {1});
+    op.tensors[0].dtype = dtype;
+    return rows_of(plan_of(op))->row_threads;
+  };
+  EXPECT_EQ(threads("(200000,12):(12,1)", f32, true), 4);
+  EXPECT_EQ(threads("(200000,20):(20,1)", f32, true), 8);
+  EXPECT_EQ(threads("(200000,104):(104,1)", f16, true), 8);
+  EXPECT_EQ(threads("(200000,24):(24,1)", f32, true), 2);
+  EXPECT_EQ(threads("(200000,12):(12,1)", f32, false), 1);
+}
+
+TEST(Rows, OfWordsAreNotPeeledIfAnInputWouldBeShifted) {
+  const auto peels = [](const std::string& z) {
+    Fused op = test::make_op(f32, {{"x", "(1990,1025):(1025,1)"}, {"z", z}, {"y", "1990:1"}},
+                             "y = sum(x * z)");
+    op.axis = {1};
+    return plan_of(op).peeled;
+  };
+  EXPECT_TRUE(peels("(1990,1025):(1025,1)"));
+  EXPECT_FALSE(peels("(1990,1025):(1026,1)"));
+  EXPECT_TRUE(peels("(1990,1025):(0,1)")) << "what all rows share is shifted";
 }
 
 TEST(Rows, LieAlongOrAcrossTheContiguousMode) {

@@ -10,6 +10,7 @@
 #include "tile/bulk.cuh"
 #include "tile/b8.cuh"
 #include "tile/bf16.cuh"
+#include "tile/division.cuh"
 
 using namespace tile;
 
@@ -43,6 +44,7 @@ enum : int { kCluster = 8 };  // blocks a row
 #define USES_CLUSTER 1
 #define TAKES_ROW_AFTER_ROW 1
 #define KEEPS_INPUTS 1
+#define HAS_ALIKE_ROWS 0
 enum : int { kBatch = 4 };  // loads in flight
 enum : bool { kFullOutputs = true };
 enum : bool { kRowOutputs = false };
@@ -96,7 +98,7 @@ struct Pass0 {
     r.v1 = a1;
     const float v1 = r.v1;
     const float v2 = static_cast<float>(131072ll);
-    const float v3 = v1 / v2;
+    const float v3 = math::div_by_whole(v1, v2);
     r.v3 = v3;
   }
 };
@@ -126,7 +128,7 @@ struct Pass1 {
     const float v3 = r.v3;
     const float v6 = r.v6;
     const float v7 = r.v7;
-    const float v8 = v6 / v2;
+    const float v8 = math::div_by_whole(v6, v2);
     const float v9 = v6 * v8;
     const float v10 = 0x1p-46f;
     const float v11 = v7 * v10;
@@ -139,7 +141,7 @@ struct Pass1 {
     const float v19 = fminf(v17, v18);
     const float v20 = v7 - v19;
     const float v21 = fabsf(v20);
-    const float v22 = v21 / v2;
+    const float v22 = math::div_by_whole(v21, v2);
     const float v23 = 0x1.4f8b58p-17f;
     const float v24 = v22 + v23;
     const float v25 = rsqrtf(v24);

@@ -40,6 +40,7 @@ enum : int { kCluster = 1 };  // blocks a row
 #define USES_CLUSTER 0
 #define TAKES_ROW_AFTER_ROW 0
 #define KEEPS_INPUTS 0
+#define HAS_ALIKE_ROWS 0
 enum : int { kBatch = 4 };  // loads in flight
 enum : bool { kFullOutputs = false };
 enum : bool { kRowOutputs = true };

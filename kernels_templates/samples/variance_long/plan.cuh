@@ -9,6 +9,7 @@
 #include "tile/centred.cuh"
 #include "tile/dependent.cuh"
 #include "tile/b8.cuh"
+#include "tile/division.cuh"
 
 using namespace tile;
 
@@ -46,6 +47,7 @@ enum : int { kCluster = 1 };  // blocks a row
 #define USES_CLUSTER 0
 #define TAKES_ROW_AFTER_ROW 0
 #define KEEPS_INPUTS 0
+#define HAS_ALIKE_ROWS 0
 enum : int { kBatch = 4 };  // loads in flight
 enum : bool { kFullOutputs = false };
 enum : bool { kRowOutputs = true };
@@ -99,7 +101,7 @@ struct Pass0 {
     r.v7 = centred1.squares_about(r.v1 / static_cast<float>(4583088ll));
     const float v1 = r.v1;
     const float v2 = static_cast<float>(4583088ll);
-    const float v3 = v1 / v2;
+    const float v3 = math::div_by_whole(v1, v2);
     r.v3 = v3;
   }
 };
@@ -145,7 +147,7 @@ TILE_DEVICE void store_row(const Params& p, const Row& row,
     const float v3 = r.v3;
     const float v6 = r.v6;
     const float v7 = r.v7;
-    const float v8 = v6 / v2;
+    const float v8 = math::div_by_whole(v6, v2);
     const float v9 = v6 * v8;
     const float v10 = 0x1p-46f;
     const float v11 = v7 * v10;
@@ -158,7 +160,7 @@ TILE_DEVICE void store_row(const Params& p, const Row& row,
     const float v18 = fminf(v16, v17);
     const float v19 = v7 - v18;
     const float v20 = fabsf(v19);
-    const float v21 = v20 / v2;
+    const float v21 = math::div_by_whole(v20, v2);
     y1 = v14;
     y2 = v21;
     p.t1[0] = store_as<f32>(y1);

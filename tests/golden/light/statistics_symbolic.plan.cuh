@@ -7,6 +7,7 @@
 #include "tile/dependent.cuh"
 #include "tile/b8.cuh"
 #include "tile/math.cuh"
+#include "tile/division.cuh"
 
 using namespace tile;
 
@@ -86,7 +87,7 @@ struct Pass0 {
     r.v15 = row_length(p) == 0 ? math::inf_f32() : a15;
     const float v1 = r.v1;
     const float v2 = static_cast<float>(p.d2 * p.d3);
-    const float v3 = v1 / v2;
+    const float v3 = math::div_by_whole(v1, v2);
     r.v3 = v3;
   }
 };
@@ -115,7 +116,7 @@ struct Pass1 {
     const float v3 = r.v3;
     const float v6 = r.v6;
     const float v7 = r.v7;
-    const float v8 = v6 / v2;
+    const float v8 = math::div_by_whole(v6, v2);
     const float v9 = v6 * v8;
     const float v10 = 0x1p-46f;
     const float v11 = v7 * v10;
@@ -128,7 +129,7 @@ struct Pass1 {
     const float v20 = fminf(v18, v19);
     const float v21 = v7 - v20;
     const float v22 = fabsf(v21);
-    const float v23 = v22 / v2;
+    const float v23 = math::div_by_whole(v22, v2);
     const float v24 = 0x1.4f8b58p-17f;
     const float v25 = v23 + v24;
     const float v26 = rsqrtf(v25);

@@ -265,6 +265,14 @@ class Planner {
                           !operand.written && !varies_across_rows(operand, *rows);
       plan_.operands.push_back(std::move(operand));
     }
+    // If no input differs between rows, threads hold inputs as those of their own row. Of few rows,
+    // threads are few, and words of what all rows share cost them least.
+    const bool all = std::ranges::all_of(
+        plan_.operands, [](const Operand& operand) { return operand.every_row || !operand.read; });
+    if (!all || light_ || direction_ || rows == nullptr) return;
+    const std::int64_t count = vectors_across_rows(plan_, *rows).value_or(0);
+    if (count < device::kWantedBlocks) return;
+    for (Operand& operand : plan_.operands) operand.every_row = false;
   }
 
   [[nodiscard]] bool spans_row(std::size_t t) const {

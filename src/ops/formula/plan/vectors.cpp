@@ -168,6 +168,7 @@ class Chooser {
     const bool along = rows != nullptr && rows->along();
     const bool map = std::holds_alternative<Map>(plan_.family) && !transposed_mode_;
     if (light_ || !(along || map) || plan_.extents.size() == 1) return false;
+    if (along && !direction_of(plan_) && has_alike_rows(plan_, *rows)) return false;
     const bool held = along && !direction_of(plan_) && reads_again(*rows);
     const bool few = elements() < (map ? kFewElementsOfMap : kFewElements);
     const Dim& row = plan_.extents.front();
@@ -187,7 +188,10 @@ class Chooser {
     for (const Operand& operand : plan_.operands) {
       if (!takes_vectors(operand)) continue;
       if (!has_long_rows(operand, wanted)) return false;
-      if (!begins_with(operand, *leader, wanted) && operand.written) return false;
+      if (begins_with(operand, *leader, wanted)) continue;
+      if (operand.written) return false;
+      // Two chunks and a shift take as long as the words of which a vector consists.
+      if (along && !operand.every_row && size_bytes(operand.dtype) >= kLargeElement) return false;
     }
     return begins_with(*leader, *leader, wanted) && neighbours_have_strides();
   }

@@ -246,8 +246,7 @@ int most_of_read_columns(const Plan& plan, const Rows& rows) {
 std::optional<RowShape> shape_whole(const Plan& plan, Rows rows, std::int64_t most_held) {
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
   if (!length || !count || *length < kFewestOfWhole || *length > kMostOfWhole ||
-      *count < kFewThreads || !is_one_pass(plan) ||
-      *length > most_of_thread(plan, rows, most_held) ||
+      !is_one_pass(plan) || *length > most_of_thread(plan, rows, most_held) ||
       *length * registers_of_held(plan, rows) > kRegistersHeld)
     return std::nullopt;
   rows.row_threads = 1;

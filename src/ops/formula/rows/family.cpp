@@ -6,6 +6,7 @@
 #include "light/light.hpp"
 #include "plan/launch_shape.hpp"
 #include "rows/row_shape.hpp"
+#include "rows/rows.hpp"
 
 namespace tilejit::plan {
 
@@ -15,12 +16,14 @@ void Rows::choose_launch(Plan& plan, const Tuning& tuning) {
   const RowShape shape = tune_row_shape(plan, choose_row_shape(plan, *this, most), tuning, most);
   *this = shape.rows;
   plan.threads = shape.threads;
+  alike = alike_rows(plan, *this);
   plan.unroll =
       tuning.unroll.value_or(static_cast<int>(std::min<std::int64_t>(batch_of_rows(plan), most)));
 }
 
 std::int64_t Rows::unit_extent(const Plan& plan, std::size_t m) const noexcept {
   if (reduces(m)) return 0;
+  if (alike > 1 && m == outermost_kept(plan, *this)) return alike;
   return m == 0 ? plan.vector : 1;
 }
 
@@ -51,6 +54,7 @@ void Rows::write_json(core::JsonLine& line) const {
       .member("splits", splits)
       .member("register_vectors", register_vectors)
       .member("ahead", ahead);
+  if (alike > 1) line.member("alike", alike);
   if (atomics) line.member("atomics", true);
   line.close('}');
 }

@@ -19,6 +19,9 @@ struct Rows {
   bool atomics = false;  ///< the last of these blocks combines instead of a second kernel
   /// Vectors of a row that a thread keeps in registers; 0: it reads them in each pass.
   int register_vectors = 0;
+  /// Rows along the outermost kept mode for which threads store one result, since no input varies
+  /// along that mode.
+  int alike = 1;
   /// Blocks take one row after another and load the next row while they work on the current one;
   /// the launch has as many blocks as the device runs at once. If false, each block takes one row.
   bool ahead = false;

@@ -7,6 +7,7 @@
 #include "device/scale.hpp"
 #include "expr/traits.hpp"
 #include "rows/row_shape.hpp"
+#include "rows/row_threads.hpp"
 #include "rows/rows.hpp"
 
 namespace tilejit::plan {
@@ -33,12 +34,10 @@ constexpr int kMaxCluster = 8;                      // every device with cluster
 // Limits for registers that hold vectors. With kFewRegisters, two blocks of 512 threads fit on a
 // multiprocessor; kManyRegisters is for one such block. A thread of a block of 1024 threads has 64
 // registers, of which kFewestRegisters can hold vectors.
-constexpr int kFewRegisters = 32;
 constexpr int kFewRegistersOfCluster = 16;  // its blocks wait for each other
 constexpr int kFewestRegistersOfCluster = 8;
 constexpr int kFewElements = 4;       // per vector
 constexpr int kLeastAccessAhead = 8;  // bytes
-constexpr int kWidestAccess = 16;     // bytes
 // What a thread holds of a row if its accesses are narrow. A row takes a warp, or its part of one,
 // a fixed time, so that with half the threads twice as many rows are done in that time.
 constexpr int kBytesOfThread = 16;
@@ -46,9 +45,7 @@ constexpr int kFewestRegisters = 24;
 constexpr std::int64_t kLeastSplits = 8;    // fewer are not worth a second kernel
 constexpr std::int64_t kMostSplits = 8192;  // results that a second kernel combines at once
 constexpr int kRowThreadsOfSplit = 256;
-constexpr std::int64_t kSectorBytes = 32;
-constexpr int kHeavyValues = 12;    // instructions of an element: a division
-constexpr int kPlainOfSpecial = 4;  // that take as long as a special one
+constexpr int kHeavyValues = 12;  // instructions of an element: a division
 constexpr int kLeastRowThreadsOfRuns = 4;
 constexpr int kThreadsOfRuns = 256;
 // Vectors of a thread. A cluster saves the microsecond of a second kernel, but with four vectors
@@ -111,8 +108,11 @@ bool is_small(const Plan& plan, const Rows& rows, int each) {
 int threads_of_few(const Plan& plan, const Rows& rows, std::int64_t vectors) {
   const auto count = vectors_across_rows(plan, rows);
   int threads = 1;
-  while (count && threads < kWarp && vectors > kManyVectorsOfThread * threads &&
-         2 * threads * *count <= device::kThreadsAtOnce)
+  const auto are_many = [&] {
+    const bool tiny = 2 * threads * *count <= kFewThreads;
+    return vectors > (tiny ? kVectorsOfThread : kManyVectorsOfThread) * threads;
+  };
+  while (count && threads < kWarp && are_many() && 2 * threads * *count <= device::kThreadsAtOnce)
     threads *= 2;
   return threads;
 }
@@ -126,11 +126,6 @@ std::int64_t bytes_of_row(const Plan& plan, const Rows& rows, std::int64_t vecto
       bytes += times * vectors * plan.vector * size_bytes(operand.dtype);
   }
   return bytes;
-}
-
-bool writes_elements(const Plan& plan) {
-  return std::ranges::any_of(
-      plan.operands, [](const Operand& operand) { return operand.written && !operand.per_row; });
 }
 
 /// Whether rows are so many, and their values so heavy, that to compute these again takes longer
@@ -161,16 +156,6 @@ int threads_of_block(const Plan& plan, const Rows& rows, std::int64_t vectors) {
          groups() * bytes_of_row(plan, rows, vectors) < kBytesOfBlock)
     threads *= 2;
   return threads;
-}
-
-/// Bytes of the narrowest access to a row's inputs.
-int least_access(const Plan& plan, const Rows& rows) {
-  int bytes = kWidestAccess;
-  for (const Operand& operand : plan.operands) {
-    if (operand.read && !operand.every_row && varies_in_row(operand, rows))
-      bytes = std::min(bytes, operand.access_bytes);
-  }
-  return bytes;
 }
 
 /// Threads that hold about `register_vectors` each of a row of `vectors`, few of them idle.
@@ -225,6 +210,10 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   // Two vectors side by side are then whole sectors.
   if (*vectors == 2 && least_access(plan, rows) == kWidestAccess && writes_elements(plan))
     rows.row_threads = std::max(rows.row_threads, 2);
+  if (!holds_one) {
+    rows.row_threads = threads_of_busy_device(plan, rows, *vectors, most_held);
+    rows.row_threads = threads_of_odd_rows(plan, rows, *vectors);
+  }
   const auto holds = [&](int row_threads, int cluster, int most) {
     const std::int64_t steps =
         std::max<std::int64_t>(1, ceil_div(*vectors, std::int64_t{row_threads} * cluster));
@@ -359,6 +348,18 @@ int batch_of_rows(const Plan& plan) {
   const bool few =
       blocks <= device::kManyBlocks && *length >= kLargeBatchOfRows * threads_of_row(rows);
   return few ? kLargeBatchOfRows : kBatchOfRows;
+}
+
+int alike_rows(const Plan& plan, const Rows& rows) {
+  const bool alone = rows.cluster == 1 && rows.splits == 1;
+  const bool shifts = plan.peeled || std::ranges::any_of(plan.operands, &Operand::shifted);
+  const auto count = vectors_across_rows(plan, rows);
+  // What is loaded shifted lies otherwise in the next row.
+  if (!alone || shifts || !count || !has_alike_rows(plan, rows)) return 1;
+  const std::int64_t extent = plan.extents[*outermost_kept(plan, rows)].value();
+  const std::int64_t most = *count * rows.row_threads / device::kThreadsAtOnce;
+  const std::int64_t groups = ceil_div(extent, std::clamp<std::int64_t>(most, 1, extent));
+  return static_cast<int>(ceil_div(extent, groups));
 }
 
 std::int64_t shared_accumulator_bytes(const Plan& plan, int threads, int groups) {

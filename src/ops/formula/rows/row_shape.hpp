@@ -40,6 +40,10 @@ void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std:
 /// if it may take as many as it likes.
 [[nodiscard]] int blocks_at_once(const Plan& plan);
 
+/// Rows for which threads store one result (Rows::alike): as many as leave the device's threads
+/// busy. `plan` must have its vector, and `rows` its threads.
+[[nodiscard]] int alike_rows(const Plan& plan, const Rows& rows);
+
 /// Loads that a thread has in flight if rows are not held. There are more of them if rows are
 /// columns and leave a multiprocessor with few threads. `plan` must have its rows and threads.
 [[nodiscard]] int batch_of_rows(const Plan& plan);

@@ -104,6 +104,23 @@ std::optional<std::int64_t> vectors_across_rows(const Plan& plan, const Rows& ro
   return count_vectors(plan, plan.vector, [&](std::size_t m) { return !rows.reduces(m); });
 }
 
+std::optional<std::size_t> outermost_kept(const Plan& plan, const Rows& rows) {
+  const std::size_t end = rows.along() ? plan.extents.size() : rows.first;
+  if (rows.along() && end == rows.count) return std::nullopt;
+  return end - 1;
+}
+
+bool has_alike_rows(const Plan& plan, const Rows& rows) {
+  const auto outermost = outermost_kept(plan, rows);
+  if (!outermost || *outermost == 0 || !plan.extents[*outermost].is_known()) return false;
+  const auto is_alike = [&](const Operand& operand) {
+    return !operand.read || std::ranges::all_of(operand.modes[*outermost],
+                                                [](const Mode& leaf) { return leaf.stride.is(0); });
+  };
+  return std::ranges::all_of(plan.operands, is_alike) &&
+         std::ranges::any_of(plan.operands, &Operand::read);
+}
+
 std::int64_t threads_of_row(const Rows& rows) noexcept {
   return std::int64_t{rows.row_threads} * rows.cluster * rows.splits;
 }

@@ -43,6 +43,11 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 [[nodiscard]] std::optional<std::int64_t> vectors_across_rows(const Plan& plan, const Rows& rows);
 /// Elements along the modes that are reduced; nothing if an extent is unknown.
 [[nodiscard]] std::optional<std::int64_t> elements_in_row(const Plan& plan, const Rows& rows);
+/// The kept mode whose coordinate changes last from row to row; nothing if no mode is kept.
+[[nodiscard]] std::optional<std::size_t> outermost_kept(const Plan& plan, const Rows& rows);
+/// Whether the plan has inputs, and none of them varies along the outermost kept mode, so that rows
+/// along it have the same results. Its extent is known.
+[[nodiscard]] bool has_alike_rows(const Plan& plan, const Rows& rows);
 /// Threads that share a row, in all of its blocks.
 [[nodiscard]] std::int64_t threads_of_row(const Rows& rows) noexcept;
 /// Registers for one vector of each input that varies along a row and is not the same in every row.

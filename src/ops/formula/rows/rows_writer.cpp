@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/integer.hpp"
 #include "render/combination.hpp"
 #include "rows/row_shape.hpp"
 #include "rows/rows.hpp"
@@ -33,6 +34,7 @@ std::vector<std::string_view> RowsWriter::own_headers() const {
 
 void RowsWriter::write_behind_formula() {
   if (keeps_inputs()) write_kept();
+  if (rows_.alike > 1) write_alike();
   write_vector();
   write_row_store();
 }
@@ -47,7 +49,8 @@ void RowsWriter::write_sharing() {
                    rows_.register_vectors));
   line(fmt::format("#define ROWS_IN_REGISTERS {:d}", rows_.register_vectors > 0));
   const auto rows = plan::vectors_across_rows(plan_, rows_);
-  const bool whole = rows && *rows > 0 && *rows % (plan_.threads / rows_.row_threads) == 0;
+  const std::int64_t units = rows_.alike > 1 ? plan::total_units(plan_, {}) : rows.value_or(0);
+  const bool whole = units > 0 && units % (plan_.threads / rows_.row_threads) == 0;
   line(fmt::format("enum : bool {{ kBlocksAreWhole = {} }};  // all have as many rows", whole));
   write_steps();
   line(fmt::format("enum : int {{ kBatch = {} }};  // loads in flight", plan_.unroll));
@@ -83,6 +86,7 @@ void RowsWriter::write_steps() {
   }
   line(fmt::format("#define TAKES_ROW_AFTER_ROW {:d}", rows_.ahead));
   line(fmt::format("#define KEEPS_INPUTS {:d}", keeps_inputs()));
+  line(fmt::format("#define HAS_ALIKE_ROWS {:d}", rows_.alike > 1));
 }
 
 /// Whether a thread may have so many batches that errors would grow with their number.
@@ -178,6 +182,17 @@ Code RowsWriter::source_of(const Operand& operand) const {
 
 bool RowsWriter::keeps_inputs() const {
   return plan::kept_bytes(plan_, rows_) > 0;
+}
+
+/// Rows that a group of threads stores are as far apart as there are groups, so that neighbouring
+/// groups store neighbouring rows.
+void RowsWriter::write_alike() {
+  const std::size_t mode = *plan::outermost_kept(plan_, rows_);
+  const std::int64_t extent = plan_.extents[mode].value();
+  line("// Moves on to the group's row that is n behind this one, if there is one.");
+  line("TILE_DEVICE bool move_to_alike(Row& row, int n) {");
+  line(fmt::format("  row.c{} += n * {};", mode, core::ceil_div(extent, rows_.alike)));
+  line(fmt::format("  return row.c{} < {};\n}}\n", mode, extent));
 }
 
 /// Writes the copies of inputs that all rows share to a block's shared memory: one operand's part

@@ -1,0 +1,131 @@
+#include "rows/row_threads.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/integer.hpp"
+#include "device/scale.hpp"
+#include "expr/traits.hpp"
+#include "rows/row_shape.hpp"
+#include "rows/rows.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+using core::ceil_div;
+
+// Instructions of a thread beside those for elements, and of an access to an element, about.
+constexpr double kOfThread = 60, kOfReduction = 40, kOfExchange = 30, kOfPeeled = 40, kOfAccess = 2;
+constexpr double kLessByApproximation = 5;  // instructions of a function for 16-bit results
+constexpr double kInstructionsOfByte = 11;  // of all lanes, 1.15 times as long as a byte takes
+constexpr double kGainOfFewer = 0.95;
+constexpr std::int64_t kThreadsOfBusy = device::kThreadsAtOnce;
+constexpr int kRegistersOfBusy = 24;  // which hold vectors
+constexpr int kLeastVectorsOfStep = 4;
+
+/// Whether the operand's elements come from memory once for each row, not from caches.
+bool streams(const Plan& plan, const Rows& rows, const Operand& operand) {
+  if (operand.per_row || operand.every_row || !varies_in_row(operand, rows)) return false;
+  for (std::size_t m = 0; m < operand.modes.size(); ++m) {
+    if (rows.reduces(m) || plan.extents[m].is(1)) continue;
+    for (const Mode& leaf : operand.modes[m]) {
+      if (leaf.stride.is(0)) return false;
+    }
+  }
+  return true;
+}
+
+/// Instructions of a thread for each element of a row, about.
+double instructions_of_element(const Plan& plan, const Rows& rows) {
+  const std::vector<expr::Node>& nodes = plan.program.nodes;
+  std::vector<bool> varies(nodes.size());
+  double instructions = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const expr::Node& node = nodes[i];
+    const bool of_element = std::ranges::any_of(node.args, [&](expr::NodeId arg) {
+      return arg != expr::kNoNode && varies[static_cast<std::size_t>(arg)];
+    });
+    const bool combines = expr::is_reduction(node.op);
+    varies[i] = node.op == expr::Op::index ||
+                (node.op == expr::Op::load &&
+                 varies_in_row(plan.operands[static_cast<std::size_t>(node.source)], rows)) ||
+                (of_element && !combines);
+    if (!of_element) continue;
+    const expr::Traits& traits = expr::traits(node.op);
+    const double own = traits.cost.plain + kPlainOfSpecial * traits.cost.special;
+    const bool narrow = is_floating(node.type) && size_bytes(node.type) <= 2;
+    const bool approximate = narrow && !traits.approximation.empty();
+    instructions += combines ? 1 : approximate ? std::max(2.0, own / kLessByApproximation) : own;
+  }
+  for (const Operand& operand : plan.operands) {
+    const int times = (operand.read ? 1 : 0) + (operand.written ? 1 : 0);
+    if (!operand.per_row && varies_in_row(operand, rows)) instructions += kOfAccess * times;
+  }
+  return instructions;
+}
+
+/// Instructions of all threads that share a row of `vectors`, about.
+double instructions_of_row(const Plan& plan, const Rows& rows, std::int64_t vectors) {
+  const auto reductions = static_cast<double>(count_reductions(plan));
+  const double exchange = rows.row_threads > kWarp ? kOfExchange : 0;
+  double of_vector = plan.vector * instructions_of_element(plan, rows);
+  if (plan.peeled) of_vector += kOfPeeled * static_cast<double>(plan.operands.size());
+  const auto steps = static_cast<double>(ceil_div(vectors, rows.row_threads));
+  return rows.row_threads *
+         (kOfThread + reductions * (kOfReduction + exchange) + steps * of_vector);
+}
+
+}  // namespace
+
+bool writes_elements(const Plan& plan) {
+  return std::ranges::any_of(
+      plan.operands, [](const Operand& operand) { return operand.written && !operand.per_row; });
+}
+
+int least_access(const Plan& plan, const Rows& rows) {
+  int bytes = kWidestAccess;
+  for (const Operand& operand : plan.operands) {
+    if (operand.read && !operand.every_row && varies_in_row(operand, rows))
+      bytes = std::min(bytes, operand.access_bytes);
+  }
+  return bytes;
+}
+
+int threads_of_busy_device(const Plan& plan, Rows rows, std::int64_t vectors,
+                           std::int64_t most_held) {
+  const auto count = vectors_across_rows(plan, rows);
+  const int registers = registers_of_vector(plan, rows);
+  double bytes = 0;
+  for (const Operand& operand : plan.operands) {
+    const int times = (operand.read ? 1 : 0) + (operand.written ? 1 : 0);
+    if (streams(plan, rows, operand))
+      bytes += static_cast<double>(times * vectors * plan.vector * size_bytes(operand.dtype));
+  }
+  // Rows that are stored several times are computed once. Peeled rows of one pass are left alone.
+  if (has_alike_rows(plan, rows) || (plan.peeled && is_one_pass(plan))) return rows.row_threads;
+  while (count && bytes > 0 && rows.row_threads > 1) {
+    const double now = instructions_of_row(plan, rows, vectors);
+    Rows fewer = rows;
+    fewer.row_threads /= 2;
+    const std::int64_t steps = ceil_div(vectors, fewer.row_threads);
+    if (now < kInstructionsOfByte * bytes || *count * fewer.row_threads < kThreadsOfBusy ||
+        steps > most_held || steps * registers > kRegistersOfBusy ||
+        fewer.row_threads * least_access(plan, rows) < kSectorBytes ||
+        instructions_of_row(plan, fewer, vectors) > kGainOfFewer * now)
+      break;
+    rows = fewer;
+  }
+  return rows.row_threads;
+}
+
+int threads_of_odd_rows(const Plan& plan, const Rows& rows, std::int64_t vectors) {
+  int threads = rows.row_threads;
+  if (vectors % 2 == 0 || !writes_elements(plan) || least_access(plan, rows) != kWidestAccess ||
+      plan.peeled)
+    return threads;
+  const auto steps = [&] { return ceil_div(vectors, threads); };
+  while (threads < kWarp && steps() > 1 && kLeastVectorsOfStep * steps() > vectors) threads *= 2;
+  return threads;
+}
+
+}  // namespace tilejit::plan

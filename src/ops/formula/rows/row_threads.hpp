@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+#include "plan/plan.hpp"
+
+namespace tilejit::plan {
+
+inline constexpr int kWidestAccess = 16;  ///< bytes
+inline constexpr std::int64_t kSectorBytes = 32;
+inline constexpr int kPlainOfSpecial = 4;  ///< instructions that take as long as a special one
+/// Registers that hold vectors if two blocks of 512 threads are on a multiprocessor.
+inline constexpr int kFewRegisters = 32;
+
+/// Whether an output has more than an element per row.
+[[nodiscard]] bool writes_elements(const Plan& plan);
+/// Bytes of the narrowest access to a row's inputs.
+[[nodiscard]] int least_access(const Plan& plan, const Rows& rows);
+
+/// Threads of a row of `vectors`, at most those of `rows`. Each thread costs what it does beside
+/// its vectors, so fewer share a row if all instructions take longer than memory. The device stays
+/// full of threads, which hold at most `most_held` vectors each.
+[[nodiscard]] int threads_of_busy_device(const Plan& plan, Rows rows, std::int64_t vectors,
+                                         std::int64_t most_held);
+
+/// Threads of a row of `vectors`, at least those of `rows`. Stored rows of an odd number of 16-byte
+/// vectors begin within sectors, so that each step of a row's threads shares a sector with another
+/// step or row: few steps have few vectors.
+[[nodiscard]] int threads_of_odd_rows(const Plan& plan, const Rows& rows, std::int64_t vectors);
+
+}  // namespace tilejit::plan
