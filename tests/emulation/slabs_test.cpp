@@ -77,7 +77,7 @@ TEST(EmulatedSlabs, AgreeWithTheReference) {
        "y = cumsum(x * w + iota(1), reverse=true) + b",
        260},
       {"scanned in so many chunks that their totals are added in parts, in place",
-       {{"x", f32, "(n,4200,3):(12600,3,1)", Access::inout}},
+       {{"x", f32, "(n,4200,5):(21000,5,1)", Access::inout}},
        "x = cumsum(x)",
        256},
       {"columns of two modes",

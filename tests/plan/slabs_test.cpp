@@ -46,6 +46,8 @@ TEST(Slabs, AreColumnsOfNarrowAccesses) {
   long_words.formula = "y = cumsum(x)";
   Fused short_scan = softmax_of("(10000,200,5):(1000,5,1)", bf16);
   short_scan.formula = "y = cumsum(x)";
+  Fused three_long_scans = softmax_of("(1000,640,3):(1920,3,1)", bf16);
+  three_long_scans.formula = "y = cumsum(x)";
   Fused few_long_scans = softmax_of("(100,6400,5):(32000,5,1)", bf16);
   few_long_scans.formula = "y = cumsum(x)";
   const Row rows[] = {
@@ -58,6 +60,7 @@ TEST(Slabs, AreColumnsOfNarrowAccesses) {
       {"a scanned row that no thread holds", long_scan, true},
       {"the same, reduced before", long_scaled_scan, false},
       {"the same of few slabs", few_long_scans, false},
+      {"the same of three columns", three_long_scans, false},
       {"a row of less than four chunks", short_scan, false},
       {"lines of words", softmax_of("(10000,41,33):(1353,33,1)", f32), false},
       {"three vectors of 16 bytes", softmax_of("(100000,41,24):(984,24,1)", bf16), true},

@@ -27,6 +27,7 @@ constexpr int kStages = 3;                             // chunks of a slab in sh
 constexpr int kElementsOfChunk = 32;                   // of a row; half of them if they are large
 constexpr std::int64_t kBytesOfChunk = 2 * 1024;       // of inputs, at least
 constexpr int kLeastChunks = 4;                        // of a row; shorter ones are held by groups
+constexpr int kLeastColumnsOfChunk = 4;                // fewer leave most lanes of a warp idle
 constexpr int kMostColumnsOfChunk = 1024;              // each of which takes a thread
 constexpr std::int64_t kBytesOfBlock = 6 * 1024;       // of inputs
 constexpr std::int64_t kMostBytesOfSlabs = 16 * 1024;  // of shared memory, if slabs are several
@@ -144,7 +145,8 @@ bool are_narrow(const Plan& plan, const StagedRows& staged) {
 /// Rows that no thread holds pass by in chunks if they are only scanned: a thread goes down each.
 bool scan_by_chunks(Plan& plan, std::int64_t count, int room, StagedRows& staged) {
   if (!staged.direction || formula::has_reductions(plan.program) ||
-      staged.columns > kMostColumnsOfChunk || std::ranges::any_of(plan.operands, &Operand::per_row))
+      staged.columns < kLeastColumnsOfChunk || staged.columns > kMostColumnsOfChunk ||
+      std::ranges::any_of(plan.operands, &Operand::per_row))
     return false;
   staged.row_threads = staged.slabs = staged.turns = 1;
   staged.stages = kStages;
