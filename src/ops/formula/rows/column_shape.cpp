@@ -271,16 +271,6 @@ int most_of_read_columns(const Plan& plan, const Rows& rows) {
   return vector;
 }
 
-/// Bytes of one vector of each input.
-std::int64_t bytes_of_loads(const Plan& plan, const Rows& rows) {
-  std::int64_t bytes = 0;
-  for (const Operand& operand : plan.operands) {
-    if (operand.read && !operand.every_row && varies_in_row(operand, rows))
-      bytes += plan.vector * size_bytes(operand.dtype);
-  }
-  return std::max<std::int64_t>(1, bytes);
-}
-
 /// Short columns that are read once: a thread loads all of a column at once.
 std::optional<RowShape> shape_whole(const Plan& plan, Rows rows, std::int64_t most_held) {
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
@@ -388,7 +378,7 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
   // Multiprocessors take small blocks more slowly than these run.
   const auto is_small = [&] {
     const std::int64_t bytes =
-        groups * length.value_or(kThreadsAcross) * bytes_of_loads(plan, rows);
+        groups * length.value_or(kThreadsAcross) * std::int64_t{loaded_bytes(plan, rows)};
     return threads < kThreadsOfShort || (threads < kThreadsAcross && bytes < kBytesOfBlock);
   };
   while (is_small() && rows.cluster * rows.splits == 1 && count &&

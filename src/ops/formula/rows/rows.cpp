@@ -126,13 +126,17 @@ std::int64_t threads_of_row(const Rows& rows) noexcept {
   return std::int64_t{rows.row_threads} * rows.cluster * rows.splits;
 }
 
-int registers_of_vector(const Plan& plan, const Rows& rows) {
+int loaded_bytes(const Plan& plan, const Rows& rows) {
   int bytes = 0;
   for (const Operand& operand : plan.operands) {
     if (operand.read && !operand.every_row && varies_in_row(operand, rows))
       bytes += plan.vector * size_bytes(operand.dtype);
   }
-  return std::max(1, bytes / 4);
+  return bytes;
+}
+
+int registers_of_vector(const Plan& plan, const Rows& rows) {
+  return std::max(1, loaded_bytes(plan, rows) / 4);
 }
 
 bool has_short_rows(const Plan& plan) {
@@ -217,11 +221,7 @@ bool leaves_device_idle(const Plan& plan) {
   const auto length = vectors_in_row(plan, *rows), count = vectors_across_rows(plan, *rows);
   if (!length || !count) return false;
   const std::int64_t blocks = ceil_div(*count, plan.threads / rows->row_threads) * rows->cluster;
-  double of_vector = 0;
-  for (const Operand& operand : plan.operands) {
-    if (operand.read && !operand.every_row && varies_in_row(operand, *rows))
-      of_vector += plan.vector * size_bytes(operand.dtype);
-  }
+  const double of_vector = loaded_bytes(plan, *rows);
   const double bytes = static_cast<double>(*length * *count) * of_vector;  // that each pass reads
   // Heavy formulas have few loads under way, but take longer to compute.
   const bool is_heavy = plan.unroll < kLoadsOfThread;
