@@ -8,6 +8,78 @@
 // in every run.
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the passes, Vector, the copies
 
+#if GOES_BY_CHUNKS
+// Columns that are too long to be held pass through shared memory in chunks of kRegisterVectors
+// elements each. A thread scans one column, and keeps what it carries from chunk to chunk in parts
+// that take turns, so errors do not grow with the number of chunks.
+enum : int { kChunk = kRegisterVectors };
+
+TILE_DEVICE void scan_chunk(const Params& p, const Row& row, Index chunk, int count,
+                            Scans (&carried)[1], RunningTotal<Scans, 1, kLevels, kTurns>& running) {
+  const Results none[1] = {};
+  Vector vectors[kChunk];
+  const auto has = [&](int s) { return kStepsAreWhole || s < count; };
+#pragma unroll
+  for (int s = 0; s < kChunk; ++s) {
+    if (has(s)) vectors[s].load(p, row, row.begin + s);
+  }
+  Scans total[1];
+  if (kLevels > 1) {
+#pragma unroll
+    for (int s = 0; s < kChunk; ++s) {
+      if (has(s)) vectors[s].fold(p, row, row.begin + s, none, total);
+    }
+  }
+#pragma unroll
+  for (int n = 0; n < kChunk; ++n) {
+    const int s = kReverse ? kChunk - 1 - n : n;
+    if (has(s)) vectors[s].map(p, row, row.begin + s, none, carried);
+  }
+  if (kLevels > 1) {
+    running.add(total, chunk);
+    running.get(carried);
+  }
+}
+
+TILE_DEVICE void scan_slab(const Params& p) {
+  const Index length = row_length(p), chunks = (length + kChunk - 1) / kChunk;
+  const bool active = threadIdx.x < kColumns;
+  const int column = active ? threadIdx.x : 0;
+  Row row = row_at(p, blockIdx.x * kColumns + column);
+  row.slot = column;
+  const auto begin_of = [&](Index i) { return (kReverse ? chunks - 1 - i : i) * kChunk; };
+  const auto count_from = [&](Index begin) {
+    return length - begin > kChunk ? int(kChunk) : int(length - begin);
+  };
+  RunningTotal<Scans, 1, kLevels, kTurns> running;
+  Scans carried[1];
+#pragma unroll 1
+  for (Index ahead = 0; ahead < chunks + kStages - 1; ++ahead) {
+    async_copy_wait<kStages - 2>();
+    // The chunk to scan is in shared memory, and the outputs of the one before are out of it.
+    __syncthreads();
+    if (ahead < chunks) {
+      const Index begin = begin_of(ahead);
+      bring(p, begin, count_from(begin), staging + ahead % kStages * kStageBytes);
+    }
+    async_copy_commit();
+    if (ahead < kStages - 1) continue;
+    const Index i = ahead - (kStages - 1);
+    row.begin = begin_of(i);
+    row.runs = staging + i % kStages * kStageBytes;
+    const int count = count_from(row.begin);
+    if (active) scan_chunk(p, row, i, count, carried, running);
+    __syncthreads();  // the chunk's outputs are in shared memory
+    take(p, row.begin, count, row.runs);
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    KERNEL_NAME(const __grid_constant__ Params p) {
+  follow_previous_kernel();
+  scan_slab(p);
+}
+#else
 enum : int { kGroups = kThreads / kRowThreads };  // groups of threads in a block
 // A thread's vectors go to this many accumulators in turn: additions do not wait for each other.
 enum : int { kParts = kRegisterVectors < 4 ? kRegisterVectors : 4 };
@@ -99,3 +171,4 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   __syncthreads();  // all outputs are in shared memory
   take_rows(p, first, rows);
 }
+#endif

@@ -58,6 +58,41 @@ TILE_DEVICE void bring_slabs(T* to, const T* from, int count, const T* tensor_en
   }
 }
 
+// The same of a slab's chunk, whose neighbours follow soon: with less code.
+template <int kThreads, class T>
+TILE_DEVICE void bring_chunk(T* to, const T* from, int count, const T* tensor_end) {
+  const Chunks<T> chunks(from, count);
+  constexpr int kElements = Chunks<T>::kElements;
+  from -= chunks.begin;
+  to -= chunks.begin;
+  const int rest =
+      tensor_end - from < count + 2 * kElements ? int(tensor_end - from) : count + 2 * kElements;
+#pragma unroll 4
+  for (int i = threadIdx.x; i < chunks.count; i += kThreads) {
+    const int first = i * kElements;
+    const int valid = rest - first < kElements ? rest - first : kElements;
+    async_copy_or_zero<16>(shared_address(to + first), from + first, u32(valid) * u32(sizeof(T)));
+  }
+}
+
+// Copies a chunk from shared memory. A thread has one element at most of what begins or ends within
+// 16 bytes.
+template <int kThreads, class T>
+TILE_DEVICE void take_chunk(T* to, const T* from, int count) {
+  const Chunks<T> chunks(to, count);
+  constexpr int kElements = Chunks<T>::kElements;
+  to -= chunks.begin;
+  from -= chunks.begin;
+  const int begin = (chunks.begin + kElements - 1) / kElements * kElements;
+  const int end = chunks.end / kElements * kElements;
+#pragma unroll 4
+  for (int i = begin + int(threadIdx.x) * kElements; i < end; i += kThreads * kElements)
+    store_wide(to + i, *reinterpret_cast<const typename Chunks<T>::Chunk*>(from + i));
+  const int head = chunks.begin + int(threadIdx.x), tail = end + int(threadIdx.x);
+  if (head < begin && head < chunks.end) to[head] = from[head];
+  if (tail >= begin && tail < chunks.end) to[tail] = from[tail];
+}
+
 // Copies `count` elements from shared memory.
 template <int kThreads, int kSlab, int kPad, class T>
 TILE_DEVICE void take_slabs(T* to, const T* from, int count) {

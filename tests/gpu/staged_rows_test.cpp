@@ -83,5 +83,30 @@ TEST_F(StagedRows, SideBySideAgreeWithTheReference) {
   }
 }
 
+/// Columns of slabs that pass by in chunks, of which the last one is shorter.
+TEST_F(StagedRows, ScannedInChunksAgreeWithTheReference) {
+  struct Slab {
+    DType dtype;
+    std::int64_t length, columns;
+    const char* formula;
+  };
+  constexpr Slab kSlabs[] = {{f16, 260, 9, "y = cumsum(x)"},
+                             {bf16, 700, 7, "y = cumsum(x, reverse=true)"},
+                             {f32, 300, 333, "y = cumsum(x * x)"},
+                             {f32, 5000, 5, "y = cummax(x)"}};
+  Random random(20261126);
+  for (const auto& [dtype, length, columns, formula] : kSlabs) {
+    const std::string layout = "(n," + std::to_string(length) + "," + std::to_string(columns) +
+                               "):(" + std::to_string(length * columns) + "," +
+                               std::to_string(columns) + ",1)";
+    const Fused op{
+        .tensors = {{"x", dtype, layout}, {"y", dtype, layout}}, .formula = formula, .axis = {1}};
+    for (const std::int64_t slabs : {1, 301}) {
+      SCOPED_TRACE(layout + " " + formula + " " + std::to_string(slabs));
+      run_and_verify({.op = op, .symbols = {{"n", slabs}}, .scalars = {}}, random);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tilejit::test

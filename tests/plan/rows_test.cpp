@@ -245,6 +245,11 @@ TEST(Rows, OfShortRunsAreAccessedByWholeSectors) {
   EXPECT_EQ(rows_of(plan_of(runs))->row_threads, 4);
   runs.tensors[0].layout = parse_layout("(528,65536,4):(524288,8,1)");
   EXPECT_EQ(rows_of(plan_of(runs))->row_threads, 256) << "the next row's run is further away";
+  // 701/69 of the sweep: 35.7 us with 512 threads a row, 32.2 with 16.
+  runs = test::make_op(
+      f32, {{"x", "(203,10000,10):(100000,10,1)"}, {"y", "(1,10000,1):(10000,1,1)"}}, "y = sum(x)");
+  runs.axis = {0, 2};
+  EXPECT_EQ(rows_of(plan_of(runs))->row_threads, 16) << "runs of 40 bytes";
 }
 
 // Two vectors of 16 bytes, or as many bytes, are under way per thread: with one, the fastest

@@ -1,6 +1,7 @@
 // Columns that blocks copy to shared memory as slabs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "plan/plans.hpp"
@@ -39,6 +40,16 @@ TEST(Slabs, AreColumnsOfNarrowAccesses) {
   scan.formula = "y = cumsum(x)";
   Fused long_scan = softmax_of("(1000,640,5):(3200,5,1)", bf16);
   long_scan.formula = "y = cumsum(x)";
+  Fused long_scaled_scan = long_scan;
+  long_scaled_scan.formula = "y = cumsum(x / max(x))";
+  Fused long_words = softmax_of("(400,1000,333):(333000,333,1)", f32);
+  long_words.formula = "y = cumsum(x)";
+  Fused short_scan = softmax_of("(10000,200,5):(1000,5,1)", bf16);
+  short_scan.formula = "y = cumsum(x)";
+  Fused three_long_scans = softmax_of("(1000,640,3):(1920,3,1)", bf16);
+  three_long_scans.formula = "y = cumsum(x)";
+  Fused few_long_scans = softmax_of("(100,6400,5):(32000,5,1)", bf16);
+  few_long_scans.formula = "y = cumsum(x)";
   const Row rows[] = {
       {"few odd columns", softmax_of("(100000,41,3):(123,3,1)", bf16), true},
       {"their number known at launch", softmax_of("(n,41,3):(123,3,1)", bf16), true},
@@ -46,8 +57,16 @@ TEST(Slabs, AreColumnsOfNarrowAccesses) {
       {"many odd columns", softmax_of("(3000,197,49):(9653,49,1)", bf16), true},
       {"columns of two modes", softmax_of("(100000,3,7,5):(105,35,5,1)", bf16), true},
       {"scanned", scan, true},
-      {"a scanned row that no thread holds", long_scan, false},
+      {"a scanned row that no thread holds", long_scan, true},
+      {"the same, reduced before", long_scaled_scan, false},
+      {"the same of few slabs", few_long_scans, false},
+      {"the same of three columns", three_long_scans, false},
+      {"a row of less than four chunks", short_scan, false},
       {"lines of words", softmax_of("(10000,41,33):(1353,33,1)", f32), false},
+      {"three vectors of 16 bytes", softmax_of("(100000,41,24):(984,24,1)", bf16), true},
+      {"the same of short columns", softmax_of("(400000,7,24):(168,24,1)", bf16), false},
+      {"five, more than a line", softmax_of("(100000,41,80):(3280,80,1)", bf16), false},
+      {"many odd columns of words that are scanned", long_words, true},
       {"vectors of 16 bytes", softmax_of("(100000,41,8):(328,8,1)", bf16), false},
       {"few slabs", softmax_of("(100,997,5):(4985,5,1)", bf16), false},
       {"few elements", softmax_of("(1000,41,3):(123,3,1)", bf16), false},
@@ -90,6 +109,34 @@ TEST(Slabs, AreSharedByThreadsAndBlocks) {
     EXPECT_EQ(units_per_block(plan), staged->slabs * staged->columns);
     EXPECT_EQ(plan.operands[0].access_bytes, 16);
     EXPECT_EQ(dynamic_shared_bytes(plan) > 0, staged_bytes(plan, *staged) > 48 * 1024);
+  }
+}
+
+// Rows that are only scanned pass by in chunks if no thread holds them.
+TEST(Slabs, OfLongScannedRowsComeInChunks) {
+  struct Row {
+    const char* layout;
+    DType dtype;
+    int threads, chunk, stages;
+  };
+  constexpr Row kRows[] = {
+      {"(100000,60,5):(300,5,1)", bf16, 160, 60, 0},
+      {"(742,2679,77):(206283,77,1)", f16, 96, 32, 3},
+      {"(20000,700,7):(4900,7,1)", bf16, 32, 64, 3},
+      {"(742,2679,31):(83049,31,1)", f32, 32, 32, 3},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.layout);
+    Fused op = softmax_of(row.layout, row.dtype);
+    op.formula = "y = cumsum(x)";
+    const Plan plan = plan_of(op);
+    const StagedRows* const staged = slabs_of(plan);
+    ASSERT_NE(staged, nullptr);
+    EXPECT_EQ(plan.threads, row.threads);
+    EXPECT_EQ(staged->register_vectors, row.chunk);
+    EXPECT_EQ(staged->stages, row.stages);
+    EXPECT_EQ(staged_bytes(plan, *staged), stage_bytes(plan, *staged) * std::max(1, row.stages));
+    if (row.stages > 0) EXPECT_EQ(units_per_block(plan), staged->columns);
   }
 }
 

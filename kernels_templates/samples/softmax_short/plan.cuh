@@ -34,6 +34,7 @@ enum : int { kColumns = 1 };  // rows side by side
 enum : int { kRegisterVectors = 21 };  // per thread
 enum : bool { kStepsAreWhole = true };  // all threads hold as many
 #define SCANS_ROWS 0
+#define GOES_BY_CHUNKS 0
 alignas(16) __shared__ unsigned char staging[16640];
 enum : bool { kFullOutputs = true };
 enum : bool { kRowOutputs = false };

@@ -78,13 +78,33 @@ int bytes_of_vector(const Plan& plan, const Rows& rows) {
   return bytes;
 }
 
+/// Vectors of the innermost kept modes that follow one another in every operand of the full space:
+/// a column's neighbour is its neighbour in memory, also from one mode to the next.
+std::int64_t vectors_in_sequence(const Plan& plan, const Rows& rows) {
+  std::int64_t vectors = ceil_div(plan.extents[0].value(), plan.vector);
+  Dim columns = plan.extents[0];
+  const auto follows = [&](const Operand& operand, std::size_t m) {
+    const bool full = operand.written ? !operand.per_row : varies_in_row(operand, rows);
+    const OperandMode &first = operand.modes[0], &next = operand.modes[m];
+    return !full ||
+           (first.size() == 1 && next.size() == 1 && next[0].stride == columns * first[0].stride);
+  };
+  for (std::size_t m = 1; m < rows.first && vectors < kWarp; ++m) {
+    const auto goes_on = [&](const Operand& operand) { return follows(operand, m); };
+    if (!plan.extents[m].is_known() || !std::ranges::all_of(plan.operands, goes_on)) break;
+    vectors *= plan.extents[m].value();
+    columns = columns * plan.extents[m];
+  }
+  return vectors;
+}
+
 /// Vectors that lie side by side along the innermost of several kept modes. With the next mode's,
 /// which are far away, a warp would access many pieces of memory at a time. (A power of two; kWarp
 /// if they are enough, or if rows are short.)
 int groups_side_by_side(const Plan& plan, const Rows& rows) {
   const auto length = vectors_in_row(plan, rows);
   if (rows.first < 2 || !plan.extents[0].is_known() || !length) return kWarp;
-  const std::int64_t vectors = ceil_div(plan.extents[0].value(), plan.vector);
+  const std::int64_t vectors = vectors_in_sequence(plan, rows);
   const auto groups = static_cast<int>(
       std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(vectors, 1, kWarp))));
   const bool is_long = *length >= std::int64_t{kStepsOfThread} * kThreadsAcross / groups;
@@ -114,12 +134,17 @@ std::int64_t most_of_thread(const Plan& plan, const Rows& rows, std::int64_t mos
   return std::min(whole, std::int64_t{kRegistersHeld} / each);
 }
 
-/// Whether the elements of an output lie one after another along the row, not across rows: stores
-/// then make whole sectors if threads of a warp have neighbours along the row.
+/// Whether the sectors of an operand lie along the row, not across rows: threads of a warp then
+/// access whole ones if they have neighbours along the row.
 bool is_turned(const Plan& plan, const Rows& rows) {
   return std::ranges::any_of(plan.operands, [&](const Operand& operand) {
-    const OperandMode& along = operand.modes[rows.first];
-    return operand.written && !operand.per_row && along.size() == 1 && along[0].stride.is(1);
+    const OperandMode &along = operand.modes[rows.first], &across = operand.modes[0];
+    if (along.size() != 1 || across.size() != 1) return false;
+    if (operand.written) return !operand.per_row && along[0].stride.is(1);
+    const Dim &near = along[0].stride, &far = across[0].stride;
+    const std::int64_t bytes = size_bytes(operand.dtype);
+    return near.is_known() && far.is_known() && near.value() > 0 &&
+           2 * near.value() * bytes <= kSectorBytes && far.value() * bytes >= kSectorBytes;
   });
 }
 
@@ -205,6 +230,10 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
                          ? kThreadsOfWidest
                          : kThreadsAcross;
   if (are_odd && rows.cluster > 1) groups = std::max(groups, widest / rows.row_threads);
+  while (are_odd && rows.cluster == 1 && plan.extents[0].value() >= 2 * groups &&
+         2 * groups * rows.row_threads <= kThreadsAcross &&
+         ceil_div(*count, 2 * groups) >= 2 * device::kWantedBlocks)
+    groups *= 2;
   const int threads = groups * rows.row_threads;
   if (threads < kWarp || held_shared_bytes(plan, rows, threads) > kMaxAccumulatorBytes)
     return std::nullopt;
@@ -336,6 +365,10 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
     rows.row_threads =
         std::min(rows.row_threads, power_of_two_from(ceil_div(*length, kStepsOfThread)));
   }
+  // Threads of so many short columns have more to load at once if fewer share one.
+  while (count && length && rows.row_threads > 1 && *length < 2 * kFewOfThread * rows.row_threads &&
+         *count * rows.row_threads >= kManyOfNear * device::kThreadsAtOnce)
+    rows.row_threads /= 2;
   if (count && length) {
     share_among_blocks(plan, ceil_div(*count, groups), rows.row_threads * groups,
                        *length / rows.row_threads, rows);
@@ -344,8 +377,8 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
   groups = threads / rows.row_threads;
   // Multiprocessors take small blocks more slowly than these run.
   const auto is_small = [&] {
-    const std::int64_t bytes = groups * length.value_or(kThreadsAcross) * 4 *
-                               std::int64_t{registers_of_vector(plan, rows)};
+    const std::int64_t bytes =
+        groups * length.value_or(kThreadsAcross) * std::int64_t{loaded_bytes(plan, rows)};
     return threads < kThreadsOfShort || (threads < kThreadsAcross && bytes < kBytesOfBlock);
   };
   while (is_small() && rows.cluster * rows.splits == 1 && count &&

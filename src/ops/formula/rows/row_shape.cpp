@@ -165,24 +165,23 @@ int busy_threads(std::int64_t vectors, int register_vectors) {
   return threads;
 }
 
-/// Whether the run of neighbours with which a row of several modes begins is shorter than a sector,
-/// and the next row's run follows it in the widest input.
-bool has_runs_below_sector(const Plan& plan, const Rows& rows) {
+/// Whether the run of neighbours with which a row of several modes begins is shorter than two
+/// sectors, and the next row's run follows it in the widest input.
+bool has_short_runs(const Plan& plan, const Rows& rows) {
   if (rows.count < 2 || rows.count == plan.extents.size() || !plan.extents[0].is_known())
     return false;
   const Operand* const widest = vector_leader(plan);
   if (widest == nullptr || widest->written) return false;
   const OperandMode& next_row = widest->modes[rows.count];
   return next_row.size() == 1 && next_row[0].stride == plan.extents[0] &&
-         plan.extents[0].value() * size_bytes(widest->dtype) < kSectorBytes;
+         plan.extents[0].value() * size_bytes(widest->dtype) < 2 * kSectorBytes;
 }
 
-/// Rows whose runs are below a sector, and that are read once: few threads of a warp share a row,
-/// so that its threads together access whole sectors, and more if there are few rows.
+/// Rows whose runs are below two sectors, and that are read once: few threads of a warp share a
+/// row, so that its threads together access whole sectors, and more if there are few rows.
 std::optional<RowShape> shape_of_runs(const Plan& plan, Rows rows) {
   const auto count = vectors_across_rows(plan, rows), vectors = vectors_in_row(plan, rows);
-  if (!count || !vectors || !is_one_pass(plan) || !has_runs_below_sector(plan, rows))
-    return std::nullopt;
+  if (!count || !vectors || !is_one_pass(plan) || !has_short_runs(plan, rows)) return std::nullopt;
   rows.row_threads = kLeastRowThreadsOfRuns;
   while (rows.row_threads < kWarp && *count * rows.row_threads < device::kThreadsAtOnce)
     rows.row_threads *= 2;

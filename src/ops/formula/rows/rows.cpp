@@ -15,9 +15,10 @@ constexpr int kFieldsOfCentred = 4;                // tile/centred.cuh
 constexpr std::int64_t kLongestHeldColumn = 8192;  // elements that a cluster holds
 constexpr int kBulkAlignment = 16;
 constexpr int kSharedBytesOfRest = 12 * 1024;  // per block, besides inputs kept for all rows
-// In microseconds and bytes per microsecond: what a kernel costs that follows another one, what one
-// block loads, and what all of them do.
-constexpr double kKernelUs = 2.5, kBytesOfBlock = 40e3, kBytesOfAll = 3e6;
+constexpr int kLoadsOfThread = 4;              // under way; fewer of heavy formulas
+// In microseconds and bytes per microsecond: what a kernel costs that follows another one, how long
+// loads are under way, what one block loads, and what all of them do.
+constexpr double kKernelUs = 2.5, kUnderWayUs = 0.8, kBytesOfBlock = 40e3, kBytesOfAll = 3e6;
 
 /// Vectors of `vector` elements along the modes for which `wanted` is true; nothing if one of their
 /// extents is unknown.
@@ -125,13 +126,17 @@ std::int64_t threads_of_row(const Rows& rows) noexcept {
   return std::int64_t{rows.row_threads} * rows.cluster * rows.splits;
 }
 
-int registers_of_vector(const Plan& plan, const Rows& rows) {
+int loaded_bytes(const Plan& plan, const Rows& rows) {
   int bytes = 0;
   for (const Operand& operand : plan.operands) {
     if (operand.read && !operand.every_row && varies_in_row(operand, rows))
       bytes += plan.vector * size_bytes(operand.dtype);
   }
-  return std::max(1, bytes / 4);
+  return bytes;
+}
+
+int registers_of_vector(const Plan& plan, const Rows& rows) {
+  return std::max(1, loaded_bytes(plan, rows) / 4);
 }
 
 bool has_short_rows(const Plan& plan) {
@@ -216,13 +221,18 @@ bool leaves_device_idle(const Plan& plan) {
   const auto length = vectors_in_row(plan, *rows), count = vectors_across_rows(plan, *rows);
   if (!length || !count) return false;
   const std::int64_t blocks = ceil_div(*count, plan.threads / rows->row_threads) * rows->cluster;
-  if (2 * blocks > device::kManyBlocks) return false;
-  double bytes = 0;  // that each pass reads
-  for (const Operand& operand : plan.operands) {
-    if (operand.read && !operand.every_row && varies_in_row(operand, *rows))
-      bytes += static_cast<double>(*length * *count * plan.vector * size_bytes(operand.dtype));
-  }
-  return bytes / (static_cast<double>(blocks) * kBytesOfBlock) > kKernelUs + bytes / kBytesOfAll;
+  const double of_vector = loaded_bytes(plan, *rows);
+  const double bytes = static_cast<double>(*length * *count) * of_vector;  // that each pass reads
+  // Heavy formulas have few loads under way, but take longer to compute.
+  const bool is_heavy = plan.unroll < kLoadsOfThread;
+  if (is_heavy && 2 * blocks > device::kManyBlocks) return false;
+  const std::int64_t at_once =
+      std::min(blocks, device::kThreadsAtOnce / std::max(1, plan.threads) + 1);
+  const double of_block =
+      is_heavy ? kBytesOfBlock
+               : std::min(kBytesOfBlock, plan.threads * plan.unroll * of_vector / kUnderWayUs);
+  const double of_all = std::min(kBytesOfAll, static_cast<double>(at_once) * of_block);
+  return bytes / of_all > kKernelUs + bytes / kBytesOfAll;
 }
 
 }  // namespace tilejit::plan

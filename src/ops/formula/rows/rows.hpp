@@ -50,7 +50,9 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 [[nodiscard]] bool has_alike_rows(const Plan& plan, const Rows& rows);
 /// Threads that share a row, in all of its blocks.
 [[nodiscard]] std::int64_t threads_of_row(const Rows& rows) noexcept;
-/// Registers for one vector of each input that varies along a row and is not the same in every row.
+/// Bytes of one vector of each input that varies along a row and is not the same in every row.
+[[nodiscard]] int loaded_bytes(const Plan& plan, const Rows& rows);
+/// Registers for these vectors.
 [[nodiscard]] int registers_of_vector(const Plan& plan, const Rows& rows);
 
 /// Whether a signed 32-bit integer can count the elements of a row.

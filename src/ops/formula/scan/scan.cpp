@@ -251,7 +251,9 @@ int most_scanned_at_once(const Plan& plan) {
   const Dim& side_by_side = plan.extents.front();
   const bool odd = side_by_side.is_known() && side_by_side.value() % 2 != 0;
   while (odd && columns && vector > 2 && *columns < vector * kColumnsOfElement) vector /= 2;
-  const bool few = columns && *columns < device::kManyBlocks * kLeastGroups;
+  // So are odd ones, whose vectors would be shifted.
+  const std::int64_t across = odd ? vector : 1;
+  const bool few = columns && *columns < across * device::kManyBlocks * kLeastGroups;
   return few && is_small(plan, kMostSteps) ? 1 : vector;
 }
 

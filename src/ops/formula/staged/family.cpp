@@ -120,6 +120,7 @@ void StagedRows::write_json(core::JsonLine& line) const {
   Rows::write_json(line);
   line.key("staged").open('{').member("turns", turns);
   if (columns > 1) line.member("columns", columns).member("slabs", slabs);
+  if (stages > 0) line.member("stages", stages);
   line.close('}');
   if (direction) write_scan(*direction, line);
 }

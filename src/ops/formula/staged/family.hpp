@@ -21,6 +21,9 @@ struct StagedRows : Rows {
   /// reduced one, extents 1 and following. 1: rows follow one another.
   int columns = 1;
   int slabs = 0;  ///< of a block, if rows lie side by side
+  /// Chunks of a slab that a block has in shared memory, of `register_vectors` elements of each
+  /// row: one is scanned while the next ones are on their way. 0: shared memory has whole slabs.
+  int stages = 0;
   bool operator==(const StagedRows&) const = default;
 
   // What plan::IsFamily says, where it is not that of Rows.
@@ -39,6 +42,8 @@ struct StagedRows : Rows {
 /// the place of an input of its dtype if there is one: threads overwrite only what they have read.
 [[nodiscard]] std::int64_t staged_place(const Plan& plan, const StagedRows& staged,
                                         const Operand& operand);
+/// Shared memory for the runs of one chunk of a block's slab, in bytes.
+[[nodiscard]] std::int64_t stage_bytes(const Plan& plan, const StagedRows& staged);
 /// Shared memory for the runs of a block, in bytes.
 [[nodiscard]] std::int64_t staged_bytes(const Plan& plan, const StagedRows& staged);
 
@@ -49,7 +54,7 @@ struct StagedRows : Rows {
 
 /// The plan by slabs if `plan`, which has its operands and vector, combines columns that are few or
 /// odd, so that they would be accessed in narrow pieces, and so short that a block has all that lie
-/// side by side.
+/// side by side, or only scanned.
 [[nodiscard]] std::optional<Plan> plan_by_slabs(const Plan& plan);
 
 /// Whether the rows of `plan`, which has its operands and vector, are staged: they are short, they

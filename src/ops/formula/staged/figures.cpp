@@ -6,6 +6,12 @@ using plan::Plan;
 
 Sentences why(const Plan&, const plan::StagedRows& staged) {
   const std::string combines = staged.direction ? "scans" : "reduces";
+  if (staged.stages > 0) {
+    return {
+        "the formula scans columns that are few or odd, and long, so a block copies all that lie "
+        "side by side to shared memory chunk by chunk, 16 bytes at a time, and a thread goes down "
+        "each."};
+  }
   if (staged.columns > 1) {
     return {"the formula " + combines +
             " columns that are few or odd, so a block copies all that lie side by side to shared "

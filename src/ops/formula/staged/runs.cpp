@@ -59,8 +59,9 @@ int lender_of(const Plan& plan, const Operand& output) {
 
 /// Bytes of a block's run, with what is left free.
 std::int64_t run_bytes(const Plan& plan, const StagedRows& staged, const Operand& operand) {
-  const std::int64_t bytes = staged_pitch(plan, operand).value_or(0) * size_bytes(operand.dtype) *
-                             staged.units_per_block(plan);
+  std::int64_t pitch = staged_pitch(plan, operand).value_or(0);
+  if (staged.stages > 0 && pitch > 0) pitch = staged.register_vectors;
+  const std::int64_t bytes = pitch * size_bytes(operand.dtype) * staged.units_per_block(plan);
   if (staged.columns == 1 || bytes == 0) return bytes;
   // Runs may begin within 16 bytes.
   const int pads = staged.slabs * staged_pad(plan, staged, operand);
@@ -119,6 +120,8 @@ std::optional<std::int64_t> staged_pitch(const Plan& plan, const Operand& operan
   if (operand.per_row || operand.every_row || tensor.align % kWidestAccess != 0)
     return std::nullopt;
   const bool repeats = operand.modes[0].size() == 1 && operand.modes[0][0].stride.is(0);
+  const auto* const staged = std::get_if<StagedRows>(&plan.family);
+  if (repeats && staged != nullptr && staged->stages > 0) return std::nullopt;
   Dim before = 1;  // elements of the row, or of the rows of the modes before
   for (const std::size_t m : order_in_memory(plan)) {
     if (operand.modes[m].size() != 1) return std::nullopt;
@@ -142,8 +145,12 @@ std::int64_t staged_place(const Plan& plan, const StagedRows& staged, const Oper
   return bytes_before(plan, staged, &owner);
 }
 
-std::int64_t staged_bytes(const Plan& plan, const StagedRows& staged) {
+std::int64_t stage_bytes(const Plan& plan, const StagedRows& staged) {
   return bytes_before(plan, staged, nullptr);
+}
+
+std::int64_t staged_bytes(const Plan& plan, const StagedRows& staged) {
+  return stage_bytes(plan, staged) * std::max(1, staged.stages);
 }
 
 bool is_static(const Plan& plan, const StagedRows& staged) {

@@ -23,6 +23,12 @@ constexpr int kLeastThreads = 128;                     // if there are enough sl
 constexpr int kHeldWords = 16;                         // of a row, about, by a thread
 constexpr int kHeldVectors = 36;                       // if they are smaller than a word
 constexpr int kFewHeld = 4;                            // not shared among more threads
+constexpr int kStages = 3;                             // chunks of a slab in shared memory
+constexpr int kElementsOfChunk = 32;                   // of a row; half of them if they are large
+constexpr std::int64_t kBytesOfChunk = 2 * 1024;       // of inputs, at least
+constexpr int kLeastChunks = 4;                        // of a row; shorter ones are held by groups
+constexpr int kLeastColumnsOfChunk = 4;                // fewer leave most lanes of a warp idle
+constexpr int kMostColumnsOfChunk = 1024;              // each of which takes a thread
 constexpr std::int64_t kBytesOfBlock = 6 * 1024;       // of inputs
 constexpr std::int64_t kMostBytesOfSlabs = 16 * 1024;  // of shared memory, if slabs are several
 constexpr int kBytesBesides = 2 * 1024;                // of shared memory, for each block
@@ -124,10 +130,36 @@ bool are_narrow(const Plan& plan, const StagedRows& staged) {
   const int widest = widest_vector(plan);  // an element
   if (widest == 0) return false;
   const int access = std::gcd(staged.columns * widest, kWidestAccess);
-  if (access == kWidestAccess) return false;
   const std::int64_t bytes = std::int64_t{staged.columns} * widest;
+  // Groups of threads are powers of two: of three vectors side by side, blocks would take two.
+  if (access == kWidestAccess) {
+    const auto vectors = static_cast<std::uint64_t>(bytes / kWidestAccess);
+    return bytes < kLineBytes && !std::has_single_bit(vectors) &&
+           plan.extents.front().value() >= kShortColumn;
+  }
+  if (staged.direction && plan.extents.front().value() > most_held(plan, staged)) return true;
   if (access >= kWord) return bytes < kLineBytes;
   return bytes < kManyBytes || plan.extents.front().value() < kShortColumn;
+}
+
+/// Rows that no thread holds pass by in chunks if they are only scanned: a thread goes down each.
+bool scan_by_chunks(Plan& plan, std::int64_t count, int room, StagedRows& staged) {
+  if (!staged.direction || formula::has_reductions(plan.program) ||
+      staged.columns < kLeastColumnsOfChunk || staged.columns > kMostColumnsOfChunk ||
+      std::ranges::any_of(plan.operands, &Operand::per_row))
+    return false;
+  staged.row_threads = staged.slabs = staged.turns = 1;
+  staged.stages = kStages;
+  const std::int64_t length = plan.extents.front().value();
+  const std::int64_t bytes = staged.columns * input_bytes_of_row(plan) / length;  // side by side
+  const bool small = bytes * kElementsOfChunk < kBytesOfChunk;
+  staged.register_vectors = small ? 2 * kElementsOfChunk : kElementsOfChunk;
+  if (staged_bytes(plan, staged) > room) staged.register_vectors = kElementsOfChunk / 2;
+  plan.unroll = staged.register_vectors;
+  plan.threads =
+      static_cast<int>(ceil_div(std::int64_t{staged.columns}, std::int64_t{kWarp})) * kWarp;
+  return staged.register_vectors <= most_held(plan, staged) && staged_bytes(plan, staged) <= room &&
+         length >= std::int64_t{kLeastChunks} * staged.register_vectors;
 }
 
 }  // namespace
@@ -151,8 +183,7 @@ std::optional<Plan> plan_by_slabs(const Plan& plan) {
   };
   // A multiprocessor has two blocks, so that one's copies go on while the other computes.
   const int room = device::device_of(plan.target).shared_bytes / 2 - kBytesBesides;
-  if (std::ranges::any_of(slabs.operands, is_elsewhere) || !are_narrow(slabs, staged) ||
-      staged.columns * shared_bytes_of_row(slabs) > room)
+  if (std::ranges::any_of(slabs.operands, is_elsewhere) || !are_narrow(slabs, staged))
     return std::nullopt;
   const std::int64_t many = std::int64_t{1} << 40;
   const std::int64_t count = vectors_across_rows(slabs, staged).value_or(many);
@@ -160,8 +191,10 @@ std::optional<Plan> plan_by_slabs(const Plan& plan) {
   if (count / staged.columns < kLeastSlabs ||
       count * length < (narrow ? kLeastElements : kLeastElementsOfWords))
     return std::nullopt;
-  share_rows(slabs, count, staged);
-  if (staged.register_vectors == 0) return std::nullopt;
+  if (staged.columns * shared_bytes_of_row(slabs) <= room) share_rows(slabs, count, staged);
+  if (staged.register_vectors == 0)
+    return scan_by_chunks(slabs, count, room, staged) ? std::optional(std::move(slabs))
+                                                      : std::nullopt;
   fill_block(slabs, count / staged.columns, staged);
   return slabs;
 }

@@ -11,7 +11,8 @@ namespace tilejit::render {
 using plan::Operand;
 
 std::vector<std::string_view> StagedWriter::own_headers() const {
-  return {"wide", "reduce", "dependent", staged_.columns > 1 ? "slabs" : "staged"};
+  return {"wide", goes_by_chunks() ? "scan" : "reduce", "dependent",
+          staged_.columns > 1 ? "slabs" : "staged"};
 }
 
 void StagedWriter::write_sharing() {
@@ -20,10 +21,17 @@ void StagedWriter::write_sharing() {
   line(fmt::format("enum : int {{ kColumns = {} }};  // rows side by side", staged_.columns));
   line(fmt::format("enum : int {{ kRegisterVectors = {} }};  // per thread",
                    rows_.register_vectors));
-  const bool whole = plan::vectors_in_row(plan_, rows_) ==
-                     std::int64_t{rows_.row_threads} * rows_.register_vectors;
+  const std::int64_t held = std::int64_t{rows_.row_threads} * rows_.register_vectors;
+  const auto vectors = plan::vectors_in_row(plan_, rows_);
+  const bool whole = vectors == held || (goes_by_chunks() && vectors && *vectors % held == 0) ||
+                     scans_more_than_exists();
   line(fmt::format("enum : bool {{ kStepsAreWhole = {} }};  // all threads hold as many", whole));
   line(fmt::format("#define SCANS_ROWS {:d}", direction_.has_value()));
+  line(fmt::format("#define GOES_BY_CHUNKS {:d}", goes_by_chunks()));
+  if (goes_by_chunks()) {
+    line(fmt::format("enum : int {{ kStages = {}, kStageBytes = {} }};  // chunks of a slab",
+                     staged_.stages, plan::stage_bytes(plan_, staged_)));
+  }
   line(plan::is_static(plan_, staged_)
            ? fmt::format("alignas(16) __shared__ unsigned char staging[{}];",
                          plan::staged_bytes(plan_, staged_))
@@ -31,12 +39,14 @@ void StagedWriter::write_sharing() {
 }
 
 std::string StagedWriter::row_members() const {
-  return "  u32 slot;  // its number among those of the block\n";
+  const std::string chunk = "  Index begin;  // of the chunk\n  unsigned char* runs;\n";
+  return "  u32 slot;  // its number among those of the block\n" + (goes_by_chunks() ? chunk : "");
 }
 
 void StagedWriter::write_behind_formula() {
   RowsWriter::write_behind_formula();
   line("");
+  if (goes_by_chunks()) return write_chunks();
   write_bring();
   write_take();
 }
@@ -103,17 +113,56 @@ std::string StagedWriter::copy_of(const Operand& operand) const {
                      plan::staged_pad(plan_, staged_, operand));
 }
 
-std::string StagedWriter::run_of(const Operand& operand) const {
+std::string StagedWriter::run_of(const Operand& operand, std::string_view runs) const {
   if (staged_.columns > 1) {
-    return fmt::format("run_of_block<{}, kBlockRows * {}>(staging + {})",
-                       expr::storage_type(operand.dtype), *plan::staged_pitch(plan_, operand),
+    return fmt::format("run_of_block<{}, kBlockRows * {}>({} + {})",
+                       expr::storage_type(operand.dtype), *plan::staged_pitch(plan_, operand), runs,
                        plan::staged_place(plan_, staged_, operand));
   }
-  return fmt::format("reinterpret_cast<{}*>(staging + {})", expr::storage_type(operand.dtype),
+  return fmt::format("reinterpret_cast<{}*>({} + {})", expr::storage_type(operand.dtype), runs,
                      plan::staged_place(plan_, staged_, operand));
 }
 
+/// Whether threads may also scan what their last chunk has after the row's end: it is in shared
+/// memory, and nothing follows it.
+bool StagedWriter::scans_more_than_exists() const {
+  return goes_by_chunks() && direction_ == plan::Direction::forward &&
+         std::ranges::all_of(plan_.operands, [&](const Operand& operand) {
+           return !plan::varies_in_row(operand, rows_) || plan::staged_pitch(plan_, operand);
+         });
+}
+
+/// Writes the functions that copy a chunk of a block's slab: `count` elements of each row, from
+/// `begin` on.
+void StagedWriter::write_chunks() {
+  std::string brings, takes;
+  for (const Operand& operand : plan_.operands) {
+    const auto pitch = plan::staged_pitch(plan_, operand);
+    if (!pitch) continue;
+    const std::string at = fmt::format("p.t{} + i64(blockIdx.x) * {} + i64(begin) * kColumns",
+                                       operand.tensor, *pitch * staged_.columns);
+    const std::string run = run_of(operand, "runs");
+    if (operand.read) {
+      brings +=
+          fmt::format("  bring_chunk<kThreads>({}, {}, count * kColumns, p.t{} + p.total * {});\n",
+                      run, at, operand.tensor, *pitch);
+    }
+    if (operand.written)
+      takes += fmt::format("  take_chunk<kThreads>({}, {}, count * kColumns);\n", at, run);
+  }
+  const std::string parameters =
+      "(const Params& p, Index begin, int count, unsigned char* runs) {\n";
+  line("// Copies the inputs of `count` elements of each row, from `begin` on, to shared memory.");
+  line("TILE_DEVICE void bring" + parameters + brings + "}\n");
+  line("// Copies their full outputs to memory.");
+  line("TILE_DEVICE void take" + parameters + takes + "}");
+}
+
 Code StagedWriter::staged_address(const Operand& operand, std::int64_t pitch) const {
+  if (goes_by_chunks()) {
+    return {.text = run_of(operand, "row.runs") + " + row.slot + (c0 - row.begin) * kColumns",
+            .coordinates = {0}};
+  }
   if (staged_.columns > 1 && operand.reach != plan::Reach::broadcast) {
     const std::int64_t slab = pitch * staged_.columns + plan::staged_pad(plan_, staged_, operand) *
                                                             16 / size_bytes(operand.dtype);

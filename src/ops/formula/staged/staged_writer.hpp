@@ -22,13 +22,17 @@ class StagedWriter final : public RowsWriter {
 
   /// Writes the functions that copy a block's runs to shared memory and back.
   void write_bring();
+  void write_chunks();
   void write_take();
   [[nodiscard]] std::string copies_of_rows() const;
   [[nodiscard]] std::string copies_of_slabs() const;
   /// The constants of copies of the operand's slabs.
   [[nodiscard]] std::string copy_of(const plan::Operand& operand) const;
-  /// The address of an operand's run in shared memory.
-  [[nodiscard]] std::string run_of(const plan::Operand& operand) const;
+  /// The address of an operand's run in shared memory, whose runs begin at `runs`.
+  [[nodiscard]] std::string run_of(const plan::Operand& operand,
+                                   std::string_view runs = "staging") const;
+  [[nodiscard]] bool scans_more_than_exists() const;
+  [[nodiscard]] bool goes_by_chunks() const { return staged_.stages > 0; }
   /// Where a vector of the operand lies in shared memory.
   [[nodiscard]] Code staged_address(const plan::Operand& operand, std::int64_t pitch) const;
 
