@@ -135,14 +135,15 @@ std::int64_t lines_of_vectors(const Operand& operand, std::int64_t vector, std::
 double cycles_of(const Plan& plan, const Map&) {
   const std::int64_t vectors = core::ceil_div(plan.extents[0].value(), plan.vector);
   std::int64_t lines = 0;
+  const std::vector<std::size_t> order = order_of_vectors(plan);
   for (std::int64_t warp = 0; warp < kWarpsOfMap; ++warp) {
     const auto place = [&](std::int64_t lane) -> std::optional<Coordinates> {
       std::int64_t v = warp * kLanes + lane;
-      Coordinates at{v % vectors * plan.vector};
-      v /= vectors;
-      for (std::size_t m = 1; m < plan.extents.size(); ++m) {
-        at.push_back(v % plan.extents[m].value());
-        v /= plan.extents[m].value();
+      Coordinates at(plan.extents.size());
+      for (const std::size_t m : order) {
+        const std::int64_t count = m == 0 ? vectors : plan.extents[m].value();
+        at[m] = v % count * (m == 0 ? plan.vector : 1);
+        v /= count;
       }
       return at;
     };
