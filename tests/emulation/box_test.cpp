@@ -43,6 +43,9 @@ TEST(EmulatedBoxes, AgreeWithTheReference) {
         {"z", bf16, "(416,45,4):(180,4,1)"},
         {"y", bf16, "(416,45,4):(180,4,1)"}},
        "y = x - z"},
+      {"runs of five from two places",
+       {{"x", bf16, "(3,3245,10,2,5):(324500,50,5,162250,1)"},
+        {"y", bf16, "(3,3245,10,2,5):(324500,100,10,5,1)"}}},
       {"copied runs of whole matrices",
        {{"x", f16, "(65,33,31):(1023,1,33)"}, {"y", f16, "(65,33,31):(1023,31,1)"}}},
       {"of bytes", {{"x", i8, "(131,17,31):(527,1,17)"}, {"y", i8, "(131,17,31):(527,31,1)"}}},
@@ -73,6 +76,46 @@ TEST(EmulatedBoxes, AgreeWithTheReference) {
   }
   ASSERT_TRUE(kernels.compile());
   Random random(25);
+  kernels.verify_all(random);
+}
+
+TEST(EmulatedBoxes, OfVectorsAgreeWithTheReference) {
+  struct Case {
+    const char* what;
+    std::vector<Tensor> tensors;
+    int vector;
+    const char* formula = "y = x";
+  };
+  const Case cases[] = {
+      {"pairs, cut off",
+       {{"x", bf16, "(6,4,83,8,10):(830,4980,1,19920,83)"},
+        {"y", bf16, "(6,4,83,8,10):(26560,6640,80,10,1)"}},
+       2},
+      {"an output in another order, and one of wider elements",
+       {{"x", bf16, "(5,410,16,2,4):(52480,1,820,410,13120)"},
+        {"y", f32, "(5,410,16,2,4):(52480,128,8,4,1)"},
+        {"z", bf16, "(5,410,16,2,4):(52480,1,820,410,13120)"}},
+       2,
+       "y = f32(x) * 2; z = x"},
+      {"copied runs, and inputs that repeat",
+       {{"x", f16, "(8,4,4,512):(2048,512,16384,1)"},
+        {"a", f16, "(8,4,4,512):(16,1,4,128)"},
+        {"w", f16, "(8,1,1,512):(1,0,0,8)"},
+        {"y", f16, "(8,4,4,512):(8192,2048,512,1)"}},
+       2,
+       "y = max(x, a) * w"},
+  };
+  EmulatedKernels kernels;
+  for (const Case& c : cases) {
+    const Fused op{.tensors = c.tensors, .formula = c.formula};
+    const plan::Plan plan =
+        plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
+    EXPECT_TRUE(std::holds_alternative<plan::Box>(plan.family)) << c.what;
+    EXPECT_EQ(plan.vector, c.vector) << c.what;
+    kernels.add(c.what, {.op = op, .symbols = {}, .scalars = {}});
+  }
+  ASSERT_TRUE(kernels.compile());
+  Random random(27);
   kernels.verify_all(random);
 }
 

@@ -50,5 +50,30 @@ TEST(EmulatedMaps, OfTensorsThatBeginAnywhereAgreeWithTheReference) {
   kernels.verify_all(random);
 }
 
+TEST(EmulatedMaps, CountedAlongAShortModeAgreeWithTheReference) {
+  struct Case {
+    const char* what;
+    std::vector<Tensor> tensors;
+  };
+  const Case cases[] = {
+      {"rows of three to three rows",
+       {{"x", f32, "(3,700001):(1,3)"}, {"y", f32, "(3,700001):(700004,1)"}}},
+      {"pairs of another mode than the next one",
+       {{"x", f16, "(2,24,31000):(1,62002,2)"}, {"y", f16, "(2,24,31000):(744000,31000,1)"}}},
+  };
+  EmulatedKernels kernels;
+  for (const Case& c : cases) {
+    const Fused op{.tensors = c.tensors, .formula = "y = x"};
+    const plan::Plan plan =
+        plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
+    ASSERT_TRUE(std::holds_alternative<plan::Map>(plan.family)) << c.what;
+    EXPECT_NE(std::get<plan::Map>(plan.family).first, 0) << c.what;
+    kernels.add(c.what, {.op = op, .symbols = {}, .scalars = {}});
+  }
+  ASSERT_TRUE(kernels.compile());
+  Random random(28);
+  kernels.verify_all(random);
+}
+
 }  // namespace
 }  // namespace tilejit::test

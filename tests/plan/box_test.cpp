@@ -122,7 +122,8 @@ TEST(Boxes, FitAndTakeFewerCycles) {
     EXPECT_LE(shared_bytes(plan, box), device::kStaticSharedBytes);
     EXPECT_EQ(plan.threads % 32, 0);
     EXPECT_LE(plan.threads, 512);
-    EXPECT_EQ(plan.vector, 1);
+    EXPECT_EQ(plan.vector, box.direct.vector);
+    EXPECT_EQ(box.extents.front() % plan.vector, 0);
     EXPECT_FALSE(plan.ragged || plan.peeled);
     for (std::size_t m = 0; m < box.extents.size(); ++m) {
       EXPECT_LE(box.extents[m], plan.extents[m].value());
@@ -136,13 +137,16 @@ TEST(Boxes, FitAndTakeFewerCycles) {
   }
 }
 
-/// The coordinates within a box of the element that thread t takes in step s, unless it is outside.
+/// The coordinates within a box of element e of the vector that thread t takes in step s, unless it
+/// is outside.
 std::optional<std::vector<std::int64_t>> element_of(const Box& box, const Walk& walk,
-                                                    std::int64_t t, std::int64_t s) {
+                                                    std::int64_t t, std::int64_t s,
+                                                    std::int64_t e) {
   std::vector<std::int64_t> at(box.extents.size());
   for (std::size_t i = 0; i < walk.modes.size(); ++i) {
     const std::int64_t threads = walk.threads[i], steps = steps_along(box, walk, i);
     at[walk.modes[i]] = t % threads + s % steps * threads;
+    if (i == 0) at[walk.modes[i]] = at[walk.modes[i]] * walk.vector + e;
     if (at[walk.modes[i]] >= box.extents[walk.modes[i]]) return std::nullopt;
     t /= threads;
     s /= steps;
@@ -155,8 +159,8 @@ std::size_t count_distinct(const Box& box, const Walk& walk,
   std::set<std::vector<std::int64_t>> seen;
   std::size_t count = 0;
   for (std::int64_t t = 0; t < threads_of(walk); ++t) {
-    for (std::int64_t s = 0; s < steps_of(box, walk); ++s) {
-      const auto at = element_of(box, walk, t, s);
+    for (std::int64_t i = 0; i < steps_of(box, walk) * walk.vector; ++i) {
+      const auto at = element_of(box, walk, t, i / walk.vector, i % walk.vector);
       if (!at) continue;
       ++count;
       std::int64_t place = 0;
@@ -168,6 +172,28 @@ std::size_t count_distinct(const Box& box, const Walk& walk,
   }
   EXPECT_EQ(seen.size(), count);
   return count;
+}
+
+TEST(Boxes, StoreWordsOfOutputsWhoseRowsAreEven) {
+  const auto vector_of = [](DType dtype, const std::string& x, const std::string& y) {
+    const Plan plan = plan_of(permutation(dtype, x, y));
+    EXPECT_TRUE(std::holds_alternative<Box>(plan.family)) << x;
+    const Operand& output = plan.operands.back();
+    EXPECT_EQ(output.access_bytes, plan.vector * size_bytes(output.dtype)) << x;
+    return plan.vector;
+  };
+  EXPECT_EQ(vector_of(bf16, "(12,10,831,8,10):(8310,99720,1,997200,831)",
+                      "(12,10,831,8,10):(664800,66480,80,10,1)"),
+            2);
+  EXPECT_EQ(vector_of(bf16, "(12,10,831,8,11):(9141,109692,1,1096920,831)",
+                      "(12,10,831,8,11):(731280,73128,88,11,1)"),
+            1);
+  EXPECT_EQ(vector_of(u8, "(12,10,831,8,12):(9972,119664,1,1196640,831)",
+                      "(12,10,831,8,12):(797760,79776,96,12,1)"),
+            4);
+  EXPECT_EQ(
+      vector_of(f32, "(8,257,40,2,8):(2,5120,16,1,640)", "(8,257,40,2,8):(164480,640,16,8,1)"),
+      1);  // words already
 }
 
 TEST(Boxes, WalksTakeEachElementOnce) {

@@ -15,7 +15,7 @@ using namespace tile;
 constexpr int kThreads = 256;  // a block
 constexpr int kVector = 2;  // elements a thread takes at once
 constexpr int kColumns = 32;  // of a tile, along mode 0
-constexpr int kRows = 64;  // of a tile, along mode 1
+constexpr int kRows = 32;  // of a tile, along mode 1
 
 struct Params {
   const f16* t0;
@@ -32,18 +32,18 @@ TILE_DEVICE void formula(const Params& p, float t0, float t1, float& y2) {
 }
 
 constexpr bool kAhead = true;  // vectors are loaded before the squares are there
-constexpr int kCopies = 4;  // of a vector's code
+constexpr int kCopies = 2;  // of a vector's code
 constexpr bool kWhole = true;  // every tile
 constexpr bool kRaggedColumns = false;
 constexpr bool kRagged = false;
 constexpr bool kTransposedOutputs = false;
 
 // Where the vector in a column of vectors and a row of elements lies.
-struct VectorLayout {  // Sw<4,0,5> o 0 o (16,64):(1,16)
+struct VectorLayout {  // Sw<4,0,5> o 0 o (16,32):(1,16)
   static constexpr int rank = 2;
-  static constexpr i32 size = 1024;
-  static constexpr i32 cosize = 1024;
-  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 16 : 64; }
+  static constexpr i32 size = 512;
+  static constexpr i32 cosize = 512;
+  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 16 : 32; }
   __device__ constexpr i32 operator()(i32 c0) const {
     const i32 index = c0;
     return index ^ ((index & 480) >> 5);
@@ -69,7 +69,7 @@ TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
   Tile tile;
   const u32 rest1 = t / u32(16ull);
   tile.c0 = i64(t - rest1 * u32(16ull)) * 32;  // 512
-  tile.c1 = i64(rest1) * 64;
+  tile.c1 = i64(rest1) * 32;
   tile.columns = kColumns;
   tile.rows = kRows;
   return tile;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tile/types.cuh"
-#include "tile/contiguous.cuh"
+#include "tile/packed.cuh"
 #include "tile/dependent.cuh"
 #include "tile/runs.cuh"
 #include "tile/bf16.cuh"
@@ -12,9 +12,9 @@ using namespace tile;
 #define KERNEL_NAME tilejit_permute_copied_bf16
 
 constexpr int kThreads = 512;  // a block
-constexpr int kVector = 1;  // elements a thread takes at once
+constexpr int kVector = 2;  // elements a thread takes at once
 constexpr bool kAhead = true;  // elements are loaded before the box is there
-constexpr int kCopies = 19;  // of an element's code
+constexpr int kCopies = 9;  // of an element's code
 constexpr bool kTransposedOutputs = false;
 
 // A block's box has (112,1,73) elements.
@@ -34,7 +34,7 @@ TILE_DEVICE void formula(const Params& p, float t0, float t1, float& y2) {
 }
 
 struct Shared {
-  alignas(4) bf16 x0[8186];
+  alignas(16) bf16 x0[8186];
 };
 
 // Where a block's box begins, and the elements along the modes that may cut it off.
@@ -59,17 +59,17 @@ TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
 
 // Where a thread's elements lie in the operands that are not transposed, and in shared memory.
 struct Direct {
-  static constexpr u32 kActive = 448;  // threads that have elements
-  static constexpr int kSteps = 19;
-  TILE_DEVICE static constexpr u32 step2(int i) { return u32(i) % 19 * 4; }
+  static constexpr u32 kActive = 504;  // threads that have elements
+  static constexpr int kSteps = 9;
+  TILE_DEVICE static constexpr u32 step2(int i) { return u32(i) % 9 * 9; }
   u32 i0, i2;  // of a thread's first element
 
   TILE_DEVICE void begin(u32 t) {
-    i0 = t % 112;
-    t /= 112;
+    i0 = t % 56 * 2;
+    t /= 56;
     i2 = t;
   }
-  TILE_DEVICE bool exists(const Tile& tile, int i) const { return i0 < tile.n0 && (step2(i) + 4 <= 73 || i2 + step2(i) < 73); }
+  TILE_DEVICE bool exists(const Tile& tile, int i) const { return i0 < tile.n0 && (step2(i) + 9 <= 73 || i2 + step2(i) < 73); }
   bf16* s0;
   const bf16* t1;
   bf16* t2;
@@ -87,22 +87,30 @@ struct Direct {
 
 // A thread's element of step i, of every operand.
 struct Element {
-  Contiguous<bf16, kVector> in1;
+  Packed<bf16, kVector> in1;
 
   TILE_DEVICE void load(const Direct& at, int i) {
-    in1.element[0] = at.t1[0];
+    in1.load(at.t1 + (0));
   }
   TILE_DEVICE void map(const Params& p, const Direct& at, int i) const {
-    Contiguous<bf16, kVector> in0;
-    in0.element[0] = at.s0[i32(Direct::step2(i)) * 1];
-    Contiguous<bf16, kVector> out2;
+    Packed<bf16, kVector> in0;
+    Contiguous<bf16, kVector> x0;
 #pragma unroll
-    for (int e = 0; e < kVector; e += 1) {
-      float z2[1];
-      formula(p, to_compute(in0.element[e]), to_compute(in1.element[e]), z2[0]);
-      out2.element[e] = store_as<bf16>(z2[0]);
+    for (int e = 0; e < kVector; ++e) x0.element[e] = (&at.s0[i32(Direct::step2(i)) * 1])[e * 73];
+    in0.load(x0.element);
+    Packed<bf16, kVector> out2;
+#pragma unroll
+    for (int e = 0; e < kVector; e += 2) {
+      float x0[2];
+      unpack_word<bf16>(in0.word[e / 2], x0);
+      float x1[2];
+      unpack_word<bf16>(in1.word[e / 2], x1);
+      float z2[2];
+      formula(p, x0[0], x1[0], z2[0]);
+      formula(p, x0[1], x1[1], z2[1]);
+      pack_word<bf16>(out2.word[e / 2], z2);
     }
-    at.t2[i64(Direct::step2(i)) * 1536000ll] = out2.element[0];
+    out2.store(&at.t2[i64(Direct::step2(i)) * 1536000ll]);
   }
 };
 

@@ -35,7 +35,10 @@ bool BoxWriter::is_stored(const Operand& operand) const {
 
 std::vector<std::string_view> BoxWriter::own_headers() const {
   const auto has_runs = [](const Transposed& transposed) { return !transposed.run.empty(); };
-  if (std::ranges::none_of(box_.transposed, has_runs)) return {"dependent"};
+  if (std::ranges::none_of(box_.transposed, has_runs)) {
+    if (plan_.vector > 1) return {"dependent", "contiguous"};
+    return {"dependent"};
+  }
   return {"dependent", "runs"};
 }
 
@@ -51,7 +54,8 @@ void BoxWriter::write_constants() {
     extents += fmt::format("{}{}", extents.empty() ? "" : ",", extent);
   }
   const std::int64_t steps = steps_of(box_, box_.direct);
-  const std::int64_t copies = std::min(steps, plan::elements_within_budget(plan_));
+  const std::int64_t most = plan::elements_within_budget(plan_) / plan_.vector;
+  const std::int64_t copies = std::min(steps, std::max<std::int64_t>(1, most));
   const bool stores = std::ranges::any_of(box_.transposed, [&](const Transposed& transposed) {
     return operand_of(plan_, transposed).written;
   });
@@ -77,7 +81,9 @@ void BoxWriter::write_behind_formula() {
 void BoxWriter::write_shared() {
   line("struct Shared {");
   for (const Transposed& transposed : box_.transposed) {
-    const std::string_view words = transposed.run.empty() ? "" : "alignas(4) ";
+    const std::string_view words = plan_.vector > 1         ? "alignas(16) "
+                                   : transposed.run.empty() ? ""
+                                                            : "alignas(4) ";
     line(fmt::format("  {}{} x{}[{}];", words,
                      expr::storage_type(operand_of(plan_, transposed).dtype), transposed.tensor,
                      transposed.elements));
@@ -111,11 +117,14 @@ void BoxWriter::write_walk(const Walk& walk) {
   std::int64_t before = 1;  // steps along the modes before
   for (std::size_t i = 0; i < walk.modes.size(); ++i) {
     const std::size_t m = walk.modes[i];
-    const std::int64_t threads = walk.threads[i], steps = steps_along(box_, walk, i);
+    const std::int64_t vector = i == 0 ? walk.vector : 1, steps = steps_along(box_, walk, i);
+    const std::int64_t threads = walk.threads[i] * vector;  // elements of a step
     declarations += fmt::format("{} i{}", i == 0 ? "  u32" : ",", m);
     const bool last = i + 1 == walk.modes.size();
-    digits += fmt::format("    i{} = t{};\n", m, last ? "" : fmt::format(" % {}", threads));
-    if (!last) digits += fmt::format("    t /= {};\n", threads);
+    digits +=
+        fmt::format("    i{} = t{}{};\n", m, last ? "" : fmt::format(" % {}", walk.threads[i]),
+                    vector == 1 ? "" : fmt::format(" * {}", vector));
+    if (!last) digits += fmt::format("    t /= {};\n", walk.threads[i]);
     std::string coordinate = fmt::format("i{}", m);
     if (steps > 1) {
       line(fmt::format("  TILE_DEVICE static constexpr u32 step{}(int i) {{ return {}; }}", m,
@@ -228,6 +237,34 @@ void BoxWriter::write_direct_walk() {
   line("  }\n};\n");
 }
 
+void BoxWriter::write_direct_load(const Operand& operand) {
+  const std::string distance = distance_in_memory(box_.direct, operand.modes);
+  const int k = operand.tensor;
+  if (plan_.vector == 1 || form_of(operand) == Form::one)
+    return line(fmt::format("    {} = at.t{}[{}];", element_of(operand, "in"), k, distance));
+  if (operand.reach == plan::Reach::contiguous)
+    return line(fmt::format("    in{}.load(at.t{} + ({}));", k, k, distance));
+  line("#pragma unroll");
+  line(fmt::format("    for (int e = 0; e < kVector; ++e) in{}.element[e] = at.t{}[{} + e * {}];",
+                   k, k, distance, value_of(operand.modes.front()[0].stride)));
+}
+
+void BoxWriter::write_shared_load(const Operand& operand, const std::string& element) {
+  const Transposed& transposed = *transposed_of(box_, operand);
+  const int k = operand.tensor;
+  if (plan_.vector == 1)
+    return line(fmt::format("    {} = {};", element_of(operand, "in"), element));
+  bool aligned = transposed.run.empty() && transposed.pitch[0] == 1;
+  for (std::size_t m = 1; m < transposed.pitch.size(); ++m)
+    aligned = aligned && transposed.pitch[m] % plan_.vector == 0;
+  if (aligned) return line(fmt::format("    in{}.load(&{});", k, element));
+  line(fmt::format("    Contiguous<{}, kVector> x{};\n#pragma unroll",
+                   expr::storage_type(operand.dtype), k));
+  line(fmt::format("    for (int e = 0; e < kVector; ++e) x{}.element[e] = (&{})[e * {}];", k,
+                   element, transposed.pitch[0]));
+  line(fmt::format("    in{0}.load(x{0}.element);", k));
+}
+
 void BoxWriter::write_element() {
   const Walk& walk = box_.direct;
   const Asked asked = asked_by_formula();
@@ -237,8 +274,7 @@ void BoxWriter::write_element() {
   line("\n  TILE_DEVICE void load(const Direct& at, int i) {");
   for (const Operand& operand : plan_.operands) {
     if (!is_loaded(operand)) continue;
-    line(fmt::format("    {} = at.t{}[{}];", element_of(operand, "in"), operand.tensor,
-                     distance_in_memory(walk, operand.modes)));
+    write_direct_load(operand);
   }
   line("  }");
   line("  TILE_DEVICE void map(const Params& p, const Direct& at, int i) const {");
@@ -248,8 +284,8 @@ void BoxWriter::write_element() {
   };
   for (const Operand& operand : plan_.operands) {
     if (operand.read && transposed_of(box_, operand) != nullptr) {
-      line(fmt::format("    {} in{};\n    {} = {};", type_of(operand), operand.tensor,
-                       element_of(operand, "in"), shared_element(operand)));
+      line(fmt::format("    {} in{};", type_of(operand), operand.tensor));
+      write_shared_load(operand, shared_element(operand));
     }
   }
   write_outputs();
@@ -265,7 +301,8 @@ void BoxWriter::write_element() {
         transposed_of(box_, operand) != nullptr
             ? shared_element(operand)
             : fmt::format("at.t{}[{}]", operand.tensor, distance_in_memory(walk, operand.modes));
-    line(fmt::format("    {} = {};", to, element_of(operand, "out")));
+    line(plan_.vector == 1 ? fmt::format("    {} = {};", to, element_of(operand, "out"))
+                           : fmt::format("    out{}.store(&{});", operand.tensor, to));
   }
   line("  }\n};\n");
 }

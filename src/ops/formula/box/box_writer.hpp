@@ -24,6 +24,11 @@ class BoxWriter final : public TilesWriter {
   void write_walk(const plan::Walk& walk);
   void write_direct_walk();
   void write_element();
+  /// Writes how a vector of an operand that is not transposed is loaded.
+  void write_direct_load(const plan::Operand& operand);
+  /// Writes how one of a transposed operand is loaded, whose first element in shared memory is
+  /// `element`.
+  void write_shared_load(const plan::Operand& operand, const std::string& element);
   void write_transposed(const plan::Transposed& transposed);
   /// The same of an operand that is copied by runs.
   void write_runs(const plan::Transposed& transposed);

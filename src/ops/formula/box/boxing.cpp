@@ -9,6 +9,7 @@
 #include "box/walks.hpp"
 #include "core/integer.hpp"
 #include "device/scale.hpp"
+#include "plan/launch_shape.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -19,6 +20,7 @@ constexpr double kGainOfElements = 1.1;  // over tiles that do so, too
 // Cycles to shift an element of one byte in registers. A word takes them, however many elements it
 // has; and threads with so many registers are few, which counts where there are few tiles.
 constexpr double kCyclesOfShift = 0.06, kOfFewTiles = 3;
+constexpr double kCyclesOfMode = 2;  // to find the coordinates of a warp's vectors along a mode
 constexpr std::int64_t kFewTiles = 4 * device::kManyTiles;
 constexpr std::int64_t kBoxBytes = 16384;  // of the narrowest operand that is transposed
 constexpr std::int64_t kMostElements = 8192, kFewElements = 1024;  // of a box
@@ -27,6 +29,8 @@ constexpr std::int64_t kMostHeld = 40;  // elements that a thread loads before i
 constexpr int kNarrowAccess = 8;        // bytes
 constexpr double kFullTile = 0.9;       // of its slots
 constexpr double kSharedCycles = 2;
+constexpr std::int64_t kMostAtOnce = 4;  // elements of a thread in the outputs' order
+constexpr std::int64_t kBankBytes = 4;
 
 class Boxing {
  public:
@@ -39,23 +43,72 @@ class Boxing {
     box_ = {.extents = choose_extents(plan_, most)};
     choose_walks(kMostThreads / 2);
     stage(kSharedCycles);
-    // Tiles stage what they transpose, too.
-    if (box_.transposed.empty() && std::holds_alternative<Tile>(plan_.family)) stage(0);
+    // Tiles stage what they transpose, too, and elements of a box take no index arithmetic.
+    const bool by_elements = plan_.vector == 1 || std::holds_alternative<Tile>(plan_.family);
+    if (box_.transposed.empty() && by_elements) stage(0);
     if (box_.transposed.empty()) return std::nullopt;
+    lay_out();
+    const auto copied = [&] {
+      return std::ranges::count_if(box_.transposed,
+                                   [](const Transposed& one) { return !one.run.empty(); });
+    };
+    if (vector_ = widest_vector(); vector_ > 1) {
+      const Box by_elements = box_;
+      const auto before = copied();
+      lay_out();
+      if (copied() < before) box_ = by_elements;
+      vector_ = 1;
+    }
+    return finished();
+  }
+
+ private:
+  /// Chooses the threads of walks, and where transposed operands lie in shared memory.
+  void lay_out() {
     choose_threads();
     for (Transposed& transposed : box_.transposed) {
+      transposed.run.clear();
       choose_pitch(plan_, box_, transposed);
       if (const auto by_runs = copied_by_runs(plan_, box_, transposed);
           by_runs && cycles_of_transposed(box_, *by_runs, operand_of(plan_, transposed)) <
                          cycles_of_transposed(box_, transposed, operand_of(plan_, transposed)))
         transposed = *by_runs;
     }
-    return finished();
   }
 
- private:
+  /// The most elements that a thread can take at once of all operands that are not transposed, so
+  /// that those in shared memory make a word at most.
+  [[nodiscard]] std::int64_t widest_vector() const {
+    if (!plan_.places.empty()) return 1;
+    std::int64_t elements = 1;
+    for (const std::int64_t extent : box_.extents) elements *= extent;
+    for (std::int64_t vector = kMostAtOnce; vector > 1; vector /= 2) {
+      const auto suits = [&](const Operand& operand) {
+        if (transposed_of(box_, operand) != nullptr)
+          return vector * size_bytes(operand.dtype) <= kBankBytes;
+        if (stride_of(operand, 0) != 1) return !operand.written;
+        return is_aligned(operand, vector);
+      };
+      if (box_.extents[0] % vector == 0 && plan_.extents[0].value() % vector == 0 &&
+          elements >= vector * kLeastThreads && vector <= elements_within_budget(plan_) &&
+          std::ranges::all_of(plan_.operands, suits))
+        return vector;
+    }
+    return 1;
+  }
+
+  [[nodiscard]] bool is_aligned(const Operand& operand, std::int64_t vector) const {
+    const std::int64_t bytes = vector * size_bytes(operand.dtype);
+    const auto tensor = static_cast<std::size_t>(operand.tensor);
+    if (bytes > kChunkBytes || plan_.signature.tensors[tensor].align % bytes != 0) return false;
+    for (std::size_t m = 1; m < plan_.extents.size(); ++m) {
+      if (stride_of(operand, m) % vector != 0) return false;
+    }
+    return true;
+  }
+
   void choose_walks(std::int64_t threads) {
-    box_.direct = walk_along(box_, all_, threads);
+    box_.direct = walk_along(box_, all_, threads, vector_);
     for (Transposed& transposed : box_.transposed) {
       transposed.walk = walk_along(box_, order_of(operand_of(plan_, transposed)), threads);
     }
@@ -79,7 +132,8 @@ class Boxing {
     for (const Operand& operand : plan_.operands) {
       if (!operand.read) continue;
       const Transposed* const transposed = transposed_of(box_, operand);
-      held += steps_of(box_, transposed == nullptr ? box_.direct : transposed->walk);
+      held += transposed == nullptr ? steps_of(box_, box_.direct) * vector_
+                                    : steps_of(box_, transposed->walk);
     }
     return held;
   }
@@ -106,7 +160,7 @@ class Boxing {
   [[nodiscard]] Plan finished() const {
     Plan plan = plan_;
     plan.family = box_;
-    plan.vector = 1;
+    plan.vector = static_cast<int>(box_.direct.vector);
     plan.ragged = plan.peeled = false;
     for (Operand& operand : plan.operands) {
       operand.shifted = false;
@@ -116,7 +170,10 @@ class Boxing {
                       : stride.is(0) && !operand.written ? Reach::broadcast
                                                          : Reach::strided;
       const Transposed* const transposed = transposed_of(box_, operand);
-      if (transposed == nullptr) continue;
+      if (transposed == nullptr) {
+        if (operand.reach == Reach::contiguous) operand.access_bytes *= plan.vector;
+        continue;
+      }
       operand.reach = Reach::transposed;
       if (!transposed->run.empty()) operand.access_bytes = kChunkBytes;
     }
@@ -127,6 +184,7 @@ class Boxing {
   const Plan& plan_;
   Modes all_;
   Box box_;
+  std::int64_t vector_ = 1;  ///< elements that a thread takes at once in the outputs' order
 };
 
 /// What a block takes of each mode; nothing if that is vectors in turn.
@@ -193,6 +251,13 @@ double cycles_of_shifts(const Plan& plan) {
   return total_units(plan, {}) < kFewTiles ? kOfFewTiles * cycles : cycles;
 }
 
+/// To number the vectors of a map: cycles per element.
+double cycles_of_numbers(const Plan& plan) {
+  if (!std::holds_alternative<Map>(plan.family)) return 0;
+  return kCyclesOfMode * static_cast<double>(plan.extents.size() - 1) /
+         static_cast<double>(kWarp * plan.vector);
+}
+
 /// The most elements of a box: as many as make long runs, fewer if there would be few boxes.
 std::int64_t most_elements(const Plan& plan) {
   std::int64_t narrowest = 8, inputs = 0, elements = 1;
@@ -234,7 +299,7 @@ std::optional<Plan> plan_by_boxes(const Plan& plan) {
     const double gain = by_elements ? kGainOfElements : shifting > 0 ? 1 : kGain;
     const double meetings = tiles ? cycles_of_meetings(plan, block_of(plan)) : 0;
     const double of_boxes = cycles_of_meetings(plan, std::get<Box>(boxed->family).extents);
-    const double cycles = cycles_per_element(plan) + shifting;
+    const double cycles = cycles_per_element(plan) + cycles_of_numbers(plan) + shifting;
     if (gain * cycles_per_element(*boxed) + of_boxes < cycles + meetings) return boxed;
     return std::nullopt;
   }

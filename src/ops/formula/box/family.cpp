@@ -18,6 +18,7 @@ void write(core::JsonLine& line, const Walk& walk) {
   line.close(']').key("threads").open('[');
   for (const std::int64_t threads : walk.threads) line.raw(std::to_string(threads));
   line.close(']');
+  if (walk.vector != 1) line.key("vector").raw(std::to_string(walk.vector));
 }
 
 }  // namespace
@@ -40,7 +41,8 @@ std::int64_t threads_of(const Walk& walk) {
 }
 
 std::int64_t steps_along(const Box& box, const Walk& walk, std::size_t i) {
-  return core::ceil_div(box.extents[walk.modes[i]], walk.threads[i]);
+  const std::int64_t vector = i == 0 ? walk.vector : 1;
+  return core::ceil_div(box.extents[walk.modes[i]] / vector, walk.threads[i]);
 }
 
 std::int64_t steps_of(const Box& box, const Walk& walk) {

@@ -10,7 +10,9 @@ namespace tilejit::plan {
 /// of t along `modes`; what is left of the box along a mode takes further steps.
 struct Walk {
   std::vector<std::size_t> modes = {};  ///< those along which a box has neighbours, fastest first
-  std::vector<std::int64_t> threads = {};  ///< neighbours along each of `modes` in one step
+  /// Neighbours along each of `modes` in one step; of the first mode, vectors of `vector` elements.
+  std::vector<std::int64_t> threads = {};
+  std::int64_t vector = 1;  ///< elements that a thread takes at once, which divide the first mode
   bool operator==(const Walk&) const = default;
 };
 

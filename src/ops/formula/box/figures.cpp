@@ -16,17 +16,21 @@ using plan::Plan;
 /// rounded up to whole steps.
 ThreadValues values_of_walk(const plan::Box& box, const plan::Walk& walk) {
   std::vector<Dim> tile(box.extents.begin(), box.extents.end());
+  const auto vector_of = [&](std::size_t i) { return i == 0 ? walk.vector : 1; };
   for (std::size_t i = 0; i < walk.modes.size(); ++i) {
-    tile[walk.modes[i]] = Dim(walk.threads[i]) * steps_along(box, walk, i);
+    tile[walk.modes[i]] = Dim(walk.threads[i]) * steps_along(box, walk, i) * vector_of(i);
   }
   std::vector<Dim> before(tile.size(), 1);
   for (std::size_t m = 1; m < tile.size(); ++m) before[m] = before[m - 1] * tile[m - 1];
   std::vector<Dim> threads, thread_strides, steps, step_strides;
+  steps.emplace_back(walk.vector);
+  step_strides.emplace_back(walk.modes.empty() ? Dim(1) : before[walk.modes.front()]);
   for (std::size_t i = 0; i < walk.modes.size(); ++i) {
+    const Dim next = before[walk.modes[i]] * vector_of(i);
     threads.emplace_back(walk.threads[i]);
-    thread_strides.push_back(before[walk.modes[i]]);
+    thread_strides.push_back(next);
     steps.emplace_back(steps_along(box, walk, i));
-    step_strides.push_back(before[walk.modes[i]] * walk.threads[i]);
+    step_strides.push_back(next * walk.threads[i]);
   }
   return {tuple_of(tile), make_layout({coalesce(flat_layout(threads, thread_strides)),
                                        coalesce(flat_layout(steps, step_strides))})};

@@ -12,6 +12,7 @@ namespace tilejit::plan {
 namespace {
 
 constexpr std::int64_t kLanes = 32, kLineBytes = 128, kBanks = 32, kBankBytes = 4;
+constexpr std::int64_t kWidestAccess = 16;                 // bytes
 constexpr std::int64_t kWarpsOfMap = 8, kWarpsOfWalk = 6;  // that are looked at
 constexpr double kCyclesOfChunk = 8;    // to load 16 bytes a lane, and to put four words
 constexpr double kCyclesOfWarp = 8;     // to start a warp and to number what it takes
@@ -99,7 +100,7 @@ std::int64_t offset_of(const Operand& operand, const Coordinates& at) {
 /// Sets `at` to where thread t begins, within the box. Modes that the walk leaves out stay 0.
 void begin_of(const Walk& walk, std::int64_t t, Coordinates& at) {
   for (std::size_t i = 0; i < walk.modes.size(); ++i) {
-    at[walk.modes[i]] = t % walk.threads[i];
+    at[walk.modes[i]] = t % walk.threads[i] * (i == 0 ? walk.vector : 1);
     t /= walk.threads[i];
   }
 }
@@ -134,15 +135,16 @@ std::int64_t lines_of_vectors(const Operand& operand, std::int64_t vector, std::
 
 double cycles_of(const Plan& plan, const Map&) {
   const std::int64_t vectors = core::ceil_div(plan.extents[0].value(), plan.vector);
+  const std::vector<std::size_t> order = order_of_vectors(plan);
   std::int64_t lines = 0;
   for (std::int64_t warp = 0; warp < kWarpsOfMap; ++warp) {
     const auto place = [&](std::int64_t lane) -> std::optional<Coordinates> {
       std::int64_t v = warp * kLanes + lane;
-      Coordinates at{v % vectors * plan.vector};
-      v /= vectors;
-      for (std::size_t m = 1; m < plan.extents.size(); ++m) {
-        at.push_back(v % plan.extents[m].value());
-        v /= plan.extents[m].value();
+      Coordinates at(plan.extents.size());
+      for (const std::size_t m : order) {
+        const std::int64_t count = m == 0 ? vectors : plan.extents[m].value();
+        at[m] = v % count * (m == 0 ? plan.vector : 1);
+        v /= count;
       }
       return at;
     };
@@ -235,10 +237,14 @@ double cycles_per_lane(const Box& box, const Walk& walk, std::int64_t bytes, Off
 }  // namespace
 
 double cycles_of_walk(const Box& box, const Walk& walk, const Operand& operand) {
-  return cycles_per_lane(
-      box, walk, size_bytes(operand.dtype),
-      [&](const Coordinates& at) { return offset_of(operand, at); },
-      [](const Request& request) { return request.lines(); });
+  const bool single = walk.vector == 1 || walk.modes.empty();
+  const Dim stride = single ? Dim(1) : operand.modes[walk.modes.front()][0].stride;
+  const std::int64_t pieces = stride.is(0) || stride.is(1) ? 1 : walk.vector;
+  return static_cast<double>(pieces) / static_cast<double>(walk.vector) *
+         cycles_per_lane(
+             box, walk, size_bytes(operand.dtype) * (stride.is(1) ? walk.vector : 1),
+             [&](const Coordinates& at) { return offset_of(operand, at); },
+             [](const Request& request) { return request.lines(); });
 }
 
 double bank_cycles(const Box& box, const Walk& walk, const std::vector<std::int64_t>& pitch,
@@ -248,8 +254,11 @@ double bank_cycles(const Box& box, const Walk& walk, const std::vector<std::int6
     for (std::size_t m = 0; m < at.size(); ++m) elements += at[m] * pitch[m];
     return elements * bytes;
   };
-  return cycles_per_lane(box, walk, bytes, offset,
-                         [](const Request& request) { return request.words_of_bank(); });
+  const bool side_by_side = walk.vector > 1 && pitch[walk.modes.front()] == 1;
+  const std::int64_t at_once = side_by_side ? std::min(walk.vector, kWidestAccess / bytes) : 1;
+  return cycles_per_lane(box, walk, bytes * at_once, offset,
+                         [](const Request& request) { return request.words_of_bank(); }) /
+         static_cast<double>(at_once);
 }
 
 double cycles_of_transposed(const Box& box, const Transposed& transposed, const Operand& operand) {

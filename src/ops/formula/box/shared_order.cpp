@@ -39,6 +39,7 @@ Modes modes_of_run(const Plan& plan, const Box& box, const Operand& operand) {
 
 void choose_pitch(const Plan& plan, const Box& box, Transposed& transposed) {
   const Operand& operand = operand_of(plan, transposed);
+  const std::int64_t unit = box.direct.vector;  // that vectors are aligned
   std::vector<std::int64_t> padding(plan.extents.size(), 0);
   const auto lay_out = [&] {
     transposed.pitch.assign(plan.extents.size(), 0);
@@ -61,7 +62,7 @@ void choose_pitch(const Plan& plan, const Box& box, Transposed& transposed) {
   for (std::size_t m = plan.extents.size(); m-- > 0;) {
     if (box.extents[m] == 1 || stride_of(operand, m) == 0) continue;
     std::int64_t best = 0;
-    for (padding[m] = 1; padding[m] <= kMostPadding; ++padding[m]) {
+    for (padding[m] = unit; padding[m] <= kMostPadding; padding[m] += unit) {
       if (const double now = cycles(); now < least) best = padding[m], least = now;
     }
     padding[m] = best;
@@ -87,7 +88,9 @@ std::optional<Transposed> copied_by_runs(const Plan& plan, const Box& box,
       continue;
     }
     const auto at = std::ranges::find(box.direct.modes, m) - box.direct.modes.begin();
-    const std::int64_t step = box.direct.threads[static_cast<std::size_t>(at)];
+    const std::int64_t vector = at == 0 ? box.direct.vector : 1;
+    if (vector > 1 && stride_of(operand, m) * bytes % kChunkBytes != 0) return std::nullopt;
+    const std::int64_t step = box.direct.threads[static_cast<std::size_t>(at)] * vector;
     if (step < box.extents[m] && step * stride_of(operand, m) * bytes % kChunkBytes != 0)
       return std::nullopt;
     copied.pitch[m] = pitch;

@@ -33,11 +33,11 @@ const Operand& operand_of(const Plan& plan, const Transposed& transposed) {
   return plan.operands[static_cast<std::size_t>(transposed.tensor)];
 }
 
-Walk walk_along(const Box& box, const Modes& order, std::int64_t threads) {
-  Walk walk;
+Walk walk_along(const Box& box, const Modes& order, std::int64_t threads, std::int64_t vector) {
+  Walk walk{.vector = vector};
   for (const std::size_t m : order) {
-    const std::int64_t extent = box.extents[m];
-    if (extent == 1) continue;
+    const std::int64_t extent = box.extents[m] / (walk.modes.empty() ? vector : 1);
+    if (box.extents[m] == 1) continue;
     const std::int64_t steps = core::ceil_div(extent, std::min(extent, threads));
     walk.modes.push_back(m);
     walk.threads.push_back(core::ceil_div(extent, steps));

@@ -23,7 +23,8 @@ inline constexpr int kChunkBytes = 16;
 [[nodiscard]] const Operand& operand_of(const Plan& plan, const Transposed& transposed);
 
 /// A walk through a box along the modes in `order` by at most `threads` threads.
-[[nodiscard]] Walk walk_along(const Box& box, const Modes& order, std::int64_t threads);
+[[nodiscard]] Walk walk_along(const Box& box, const Modes& order, std::int64_t threads,
+                              std::int64_t vector = 1);
 
 /// Whether all of the operand is a small part of what the space reads or writes.
 [[nodiscard]] bool is_small_part(const Plan& plan, const Operand& operand);

@@ -1,6 +1,7 @@
 #include "map/family.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/json_line.hpp"
 #include "device/scale.hpp"
@@ -14,6 +15,8 @@ constexpr int kBytesOfBlock = 8 * 1024;  // that it reads and writes: more gain 
 // Threads that a heavy formula should have before each takes several vectors, if there are so many.
 constexpr std::int64_t kThreadsOfHeavy = 4 * device::kThreadsAtOnce;
 constexpr std::int64_t kHeavyWeight = 32;
+constexpr std::int64_t kSectorBytes = 32;
+constexpr double kBytesBetween = double{6 << 20};  // after which sectors are no longer in L1 caches
 
 /// Vectors of a thread: as many as its formula and registers allow, until a block moves enough
 /// bytes; fewer if there is room on the device for more threads.
@@ -32,6 +35,40 @@ int unroll_of(const Plan& plan) {
   return unroll;
 }
 
+/// Whether the operand's neighbours along a mode lie between those along mode 0, which is `inner`,
+/// and several in a sector.
+bool lies_within(const Operand& operand, const Mode& mode, const Mode& inner) {
+  if (!mode.stride.is_known() || !inner.stride.is_known()) return false;
+  const std::int64_t step = mode.stride.value();
+  return step > 0 && step * size_bytes(operand.dtype) < kSectorBytes &&
+         step * mode.extent.value() <= inner.stride.value();
+}
+
+/// The mode along which vectors are counted first: 0, unless the neighbours along another mode lie
+/// between those along mode 0 in an input's sectors, and caches have lost these by the time that
+/// the mode's next coordinate comes.
+std::size_t first_of(const Plan& plan) {
+  if (plan.peeled || !std::ranges::all_of(plan.extents, &Dim::is_known)) return 0;
+  double bytes = 0;  // that pass through the caches, per coordinate of all modes
+  for (const Operand& operand : plan.operands) {
+    if (repeats(operand)) continue;
+    bytes += operand.reach == Reach::strided ? kSectorBytes : size_bytes(operand.dtype);
+  }
+  for (const Operand& operand : plan.operands) {
+    const OperandMode& inner = operand.modes.front();
+    if (!operand.read || operand.reach != Reach::strided || inner.size() != 1) continue;
+    double between = bytes;  // two coordinates of mode m
+    for (std::size_t m = 1; m < plan.extents.size(); ++m) {
+      between *= static_cast<double>(plan.extents[m - 1].value());
+      const OperandMode& leaves = operand.modes[m];
+      if (leaves.size() == 1 && lies_within(operand, leaves[0], inner[0]) &&
+          between >= kBytesBetween)
+        return m;
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 
 void spread_heavy(Plan& plan) {
@@ -41,6 +78,15 @@ void spread_heavy(Plan& plan) {
   while (plan.unroll > 1 && plan.unroll * weight > kHeavyWeight && vectors >= kThreadsOfHeavy &&
          vectors < plan.unroll * kThreadsOfHeavy)
     plan.unroll /= 2;
+}
+
+std::vector<std::size_t> order_of_vectors(const Plan& plan) {
+  std::vector<std::size_t> order(plan.extents.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const std::size_t first = std::get<Map>(plan.family).first;
+  std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(first),
+              order.begin() + static_cast<std::ptrdiff_t>(first) + 1);
+  return order;
 }
 
 std::string_view to_string(IndexWidth width) noexcept {
@@ -54,6 +100,7 @@ std::string_view to_string(IndexWidth width) noexcept {
 
 void Map::choose_launch(Plan& plan, const Tuning& tuning) {
   if (light) return;
+  first = flat ? 0 : first_of(plan);
   plan.unroll = tuning.unroll.value_or(unroll_of(plan));
   plan.threads = tuning.threads.value_or(kThreads);
 }
@@ -77,6 +124,7 @@ bool Map::has_light(const Plan&) const {
 
 void Map::write_json(core::JsonLine& line) const {
   if (flat) line.key("flat").raw("true");
+  if (first != 0) line.member("first", static_cast<int>(first));
 }
 
 }  // namespace tilejit::plan

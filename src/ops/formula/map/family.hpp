@@ -19,6 +19,8 @@ struct Map {
   /// Vectors go on from one row to the next. Inputs that do not, whose first mode has several
   /// leaves, are read element by element.
   bool flat = false;
+  /// The mode along which the next vector lies; 0 for maps whose vectors follow each other.
+  std::size_t first = 0;
   bool operator==(const Map&) const = default;
 
   // What plan::IsFamily says.
@@ -29,6 +31,9 @@ struct Map {
   [[nodiscard]] bool has_light(const Plan& plan) const;
   void write_json(core::JsonLine& line) const;
 };
+
+/// The modes of a map in the order in which its vectors are counted.
+[[nodiscard]] std::vector<std::size_t> order_of_vectors(const Plan& plan);
 
 /// Leaves the threads of a map whose formula is heavy fewer vectors, if it then has threads enough
 /// for several times what a device holds. `plan` must be finished otherwise: threads do not wait

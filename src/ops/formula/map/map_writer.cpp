@@ -46,15 +46,17 @@ void MapWriter::write_coordinates(Code accesses) {
   const auto asked = [&](std::size_t m) {
     return (m == 0 && accesses.valid && plan_.ragged) || accesses.asks_for(m);
   };
+  const std::vector<std::size_t> order = plan::order_of_vectors(plan_);
   std::size_t end = rank;  // one past the last mode asked for
-  while (end > 0 && !asked(end - 1)) --end;
+  while (end > 0 && !asked(order[end - 1])) --end;
   std::string from = "v";
-  for (std::size_t m = 0; m < end; ++m) {
-    if (m + 1 == rank) {
+  for (std::size_t i = 0; i < end; ++i) {
+    const std::size_t m = order[i];
+    if (i + 1 == rank) {
       line(fmt::format("    const Index c{} = {};", m, from));
       break;
     }
-    const std::string to = fmt::format("rest{}", m + 1);
+    const std::string to = fmt::format("rest{}", i + 1);
     const auto [count, quotient] = split_at(m, m == 0 ? plan_.vector : 1, from, "Index");
     line(fmt::format("    const Index {} = {};", to, quotient));
     if (asked(m))

@@ -142,6 +142,14 @@ Tile choose_tile(const std::vector<Operand>& operands, const std::vector<Dim>& e
              (squares > kFewSquares * kMaxTileThreads && count < kManyLargeTiles)));
   };
   while (is_too_large()) (tile.rows > tile.columns ? tile.rows : tile.columns) /= 2;
+  // Few tiles of several small squares a thread leave multiprocessors without threads.
+  const auto has_few_threads = [&] {
+    const int squares = tile.columns / vector * (tile.rows / vector);
+    return vector > 1 && squares > kMaxTileThreads &&
+           std::max(tile.columns, tile.rows) > kMinSide &&
+           count_tiles(extents, tile) < device::kManyTiles;
+  };
+  while (has_few_threads()) (tile.rows >= tile.columns ? tile.rows : tile.columns) /= 2;
   while (tile.columns > kMinSide && is_mostly_empty(extents.front(), tile.columns))
     tile.columns /= 2;
   const Dim& down = extents[mode];
