@@ -10,14 +10,17 @@
 namespace tile {
 
 // Weights are relative to a score, which remains a maximum of earlier blocks as long as no weight
-// is above 2^kMostGrowth. So what was summed up is rarely rescaled.
-template <int kMostGrowth>
+// is above 2^kMostGrowth. So what was summed up is rarely rescaled, and lanes rarely have to compare
+// their maxima. With kHasFloor no reference is below a number, the floor, and none is -infinity.
+template <int kMostGrowth, bool kHasFloor = false>
 struct SoftmaxRows {
-  float maximum[2], reference[2];  // of scores
-  float sum[2];                    // of this lane's columns only, until `finish`
+  float reference[2];  // a score
+  float maximum[2];    // of scores; of this lane's columns only, until `settle` or `finish_maxima`
+  float sum[2];        // of this lane's columns only, until `finish`
 
-  TILE_DEVICE void clear() {
-    maximum[0] = maximum[1] = reference[0] = reference[1] = -math::inf_f32();
+  TILE_DEVICE void clear(float floor = -math::inf_f32()) {
+    maximum[0] = maximum[1] = -math::inf_f32();
+    reference[0] = reference[1] = floor;
     sum[0] = sum[1] = 0;
   }
 
@@ -32,21 +35,38 @@ struct SoftmaxRows {
   // The two halves of it: the maximum, and the exponentials.
   template <int kCount>
   TILE_DEVICE void grow(const float (&s)[kCount], float (&factor)[2], float scale) {
+    note(s);
+    settle(factor, scale);
+  }
+
+  // The two halves of `grow`. Without the latter, factors are 1.
+  template <int kCount>
+  TILE_DEVICE void note(const float (&s)[kCount]) {
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
       float most = maximum[e];
 #pragma unroll
       for (int i = 0; i < kCount / 4; ++i)
         most = fmaxf(most, fmaxf(s[4 * i + 2 * e], s[4 * i + 2 * e + 1]));
-      most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
-      most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
       maximum[e] = most;
+    }
+  }
+  TILE_DEVICE void settle(float (&factor)[2], float scale) {
+    join_maxima();
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
       const float below = exponent_below_maximum(e, scale);
       const bool stays = kMostGrowth > 0 && below >= -kMostGrowth;
       factor[e] = stays ? 1.f : math::fast_exp2(below);
-      if (!stays) reference[e] = most;
+      if (!stays) reference[e] = maximum[e];
     }
   }
+  // Whether a row of the warp has to be settled, `growth` being kMostGrowth / scale.
+  TILE_DEVICE bool is_unsettled(float growth) const {
+    return __any_sync(0xffffffffu, maximum[0] > reference[0] + growth ||
+                                       maximum[1] > reference[1] + growth);
+  }
+
   template <int kCount>
   TILE_DEVICE void weigh(float (&s)[kCount], const float (&factor)[2], float scale) {
 #pragma unroll
@@ -67,6 +87,7 @@ struct SoftmaxRows {
 
   // What row e's weights are to be multiplied by to be relative to its maximum.
   TILE_DEVICE float below_maximum(int e, float scale) const {
+    if (kHasFloor && maximum[e] == -math::inf_f32()) return 0;
     return kMostGrowth == 0 ? 1.f : math::fast_exp2(exponent_below_maximum(e, scale));
   }
 
@@ -79,13 +100,24 @@ struct SoftmaxRows {
     }
   }
 
+  TILE_DEVICE void finish_maxima() {
+    if constexpr (kMostGrowth > 0) join_maxima();
+  }
+
  private:
+  TILE_DEVICE void join_maxima() {
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      maximum[e] = fmaxf(maximum[e], __shfl_xor_sync(0xffffffffu, maximum[e], 1));
+      maximum[e] = fmaxf(maximum[e], __shfl_xor_sync(0xffffffffu, maximum[e], 2));
+    }
+  }
   // The product is rounded as `shift` is, so that factors of blocks multiply to that of all.
   TILE_DEVICE float exponent_below_maximum(int e, float scale) const {
     return __fmul_rn(reference[e], scale) - shift_of(maximum[e], scale);
   }
   static TILE_DEVICE float shift_of(float maximum, float scale) {
-    return maximum == -math::inf_f32() ? 0.f : maximum * scale;
+    return !kHasFloor && maximum == -math::inf_f32() ? 0.f : maximum * scale;
   }
 };
 

@@ -56,10 +56,15 @@ struct WarpgroupAttention {
   static constexpr bool kHasChecks = Rings::kHasChecks;
   // Scores that read a tensor leave no registers to anything else before the values' wait.
   static constexpr bool kReadsTensor = Work::kChecks == Checks::all;
+  static constexpr int kMostGrowth = kReadsTensor ? 0 : 8;
   // Most blocks are neither the first one of their tile nor masked. A loop of their own has none of
   // the branches of other blocks, and makes plain scores 3 % faster, others 10 %. With a mask,
   // plain scores go without it: NVRTC would take longer than it should.
   static constexpr bool kHasFastLoop = !Work::kHasMask || !Work::ScoreFormula::kPlain;
+  // Scores between known bounds need no maxima in that loop: the reference that a tile's first
+  // block leaves is kept. So exponentials need not wait for all scores of their row. Bounds that
+  // are too far from each other are known at run time; then blocks go through the other loop.
+  static constexpr bool kHasBound = Formulas::Formula::kHasBound;
   using Blocks = KeyBlocks<Work, Params>;
 
   // The turn to issue goes round the consumers. Numbers of barriers are constants, so that only
@@ -208,7 +213,8 @@ struct WarpgroupAttention {
     operands.set_v(at);
     float s[kScores], factor[2], inverse[2], o[1][kOutputs];
     u32 w[kSteps][4];
-    SoftmaxRows<kReadsTensor ? 0 : 8> rows;
+    SoftmaxRows<kMostGrowth, kHasBound> rows;
+    const float growth = math::fast_div(kMostGrowth, place.formulas.scale());
     Terms terms[2];
     Tile tile;
     KeyBlock block = blocks.block();
@@ -226,13 +232,7 @@ struct WarpgroupAttention {
     };
     // From the scores of a block to its weights. Values are waited for behind the maxima, and
     // released early: the next ones are already wanted.
-    const auto weigh = [&](float scale, bool releases) {
-      rows.grow(s, factor, scale);
-      // ptxas moves a wait up to where its basic block begins, so that there has to be a branch
-      // between. It is never taken.
-      if constexpr (!kReadsTensor) {
-        if (__any_sync(0xffffffffu, factor[0] > 2.f)) __trap();
-      }
+    const auto finish_values = [&](bool releases) {
       wgmma_wait<0>();
       pin(o[0]);
 #pragma unroll
@@ -240,13 +240,39 @@ struct WarpgroupAttention {
       if (releases) rings.v.release(at.v);
       at.v.advance();
       operands.set_v(at);
+    };
+    // ptxas moves a wait up to where its basic block begins, so that there is a branch between it
+    // and the maxima, or the last score.
+    const auto weigh = [&](float scale, bool releases) {
+      if constexpr (kReadsTensor) {
+        rows.grow(s, factor, scale);
+      } else {
+        rows.note(s);
+        factor[0] = factor[1] = 1;
+        if (rows.is_unsettled(growth)) rows.settle(factor, scale);
+      }
+      finish_values(releases);
+      rows.weigh(s, factor, scale);
+      pack(w, s);
+    };
+    // The same of scores that are bounded. The branch is never taken.
+    const auto weigh_bounded = [&](float scale, bool releases) {
+      using Formula = typename Formulas::Formula;
+      constexpr float kBeyond = 2 * Formula::kGreatest - Formula::kLeast + 1;
+      if constexpr (!Formulas::OfRow::kPlain) rows.note(s);
+      finish_values(releases);
+      factor[0] = factor[1] = 1;
       rows.weigh(s, factor, scale);
       pack(w, s);
     };
     clear(o[0]);
 #pragma unroll
     for (int j = 0; j < kSteps; ++j) clear(w[j]);
-    rows.clear();
+    const float floor = place.formulas.floor();
+    const auto has_fast_blocks = [&] {
+      return kHasBound ? place.formulas.is_bounded() : place.formulas.is_folded();
+    };
+    rows.clear(floor);
     bool has_values = false, adds = false;
     if (consumer == 0) named_barrier_arrive<4, 256>();  // the first turn
     rings.q.wait(at.q);
@@ -264,7 +290,7 @@ struct WarpgroupAttention {
           place.formulas.end(p, ended, i32(ended.m) + place.row(), rows, inverse);
         }
         if (!ends()) load_terms(p, block.tile, place, tile, terms);
-        rows.clear();
+        rows.clear(floor);
       }
       if (!ends()) blocks.next(p);
       wgmma_wait<1>();  // the scores are there, the values still run
@@ -287,7 +313,7 @@ struct WarpgroupAttention {
       adds = !begins;
       if constexpr (kHasFastLoop) {
 #pragma unroll 1
-        while (place.formulas.is_folded() && !blocks.is_first() && !blocks.is_masked() &&
+        while (has_fast_blocks() && !blocks.is_first() && !blocks.is_masked() &&
                !Rings::is_checked(block)) {
           block = blocks.block();
           rings.k.wait(at.k);
@@ -298,8 +324,13 @@ struct WarpgroupAttention {
           pin(s);
           release_keys(place.releases(), rings, at, operands);
           place.formulas.score(p, tile, terms, first_query(), first_key(), s);
-          weigh(place.formulas.factor * Work::kBase, place.releases());
-          if (__any_sync(0xffffffffu, is_rescaled(factor))) rescale(o[0], factor);
+          const float scale = place.formulas.factor * Work::kBase;
+          if constexpr (kHasBound) {
+            weigh_bounded(scale, place.releases());
+          } else {
+            weigh(scale, place.releases());
+            if (__any_sync(0xffffffffu, is_rescaled(factor))) rescale(o[0], factor);
+          }
         }
       }
       if (blocks.is_first()) {
