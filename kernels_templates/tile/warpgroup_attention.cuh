@@ -60,7 +60,7 @@ struct WarpgroupAttention {
   // Most blocks are neither the first one of their tile nor masked. A loop of their own has none of
   // the branches of other blocks, and makes plain scores 3 % faster, others 10 %. With a mask,
   // plain scores go without it: NVRTC would take longer than it should.
-  static constexpr bool kHasFastLoop = !Work::kHasMask || !Work::ScoreFormula::kPlain;
+  static constexpr bool kHasFastTail = !Work::kHasMask || !Work::ScoreFormula::kPlain;
   // Scores between known bounds need no maxima in that loop: the reference that a tile's first
   // block leaves is kept. So exponentials need not wait for all scores of their row. Bounds that
   // are too far from each other are known at run time; then blocks go through the other loop.
@@ -296,43 +296,35 @@ struct WarpgroupAttention {
       wgmma_wait<1>();  // the scores are there, the values still run
       pin(s);
       release_keys(place.releases() && !ends(), rings, at, operands);
-      place.formulas.score(p, tile, terms, first_query(), first_key(), s);
-      place.formulas.mask(p, tile, terms, first_query(), first_key(), block.is_masked, s);
-      weigh(place.formulas.scale(), place.releases() && has_values);
-      if (has_values) add_odd_values(p, before, place, rings, at.checks, o);
-      // Often nothing is to be changed: one branch for both reasons.
-      if (__any_sync(0xffffffffu, begins || is_rescaled(factor))) {
-        const float by[2] = {begins ? inverse[0] : factor[0], begins ? inverse[1] : factor[1]};
-        rescale(o[0], by);
-        if (begins) {
-          if (has_values) store(p, before.tile, place, o, sums);
-          if (ends()) return;
-          has_values = true;
+      // Most blocks.
+      const bool is_ordinary = kHasFastTail && has_fast_blocks() && !begins && !block.is_masked &&
+                               !Rings::is_checked(before);
+      if (is_ordinary) {
+        place.formulas.score(p, tile, terms, first_query(), first_key(), s);
+        const float scale = place.formulas.factor * Work::kBase;
+        if constexpr (kHasBound) {
+          weigh_bounded(scale, place.releases());
+        } else {
+          weigh(scale, place.releases());
+          if (__any_sync(0xffffffffu, is_rescaled(factor))) rescale(o[0], factor);
         }
-      }
-      adds = !begins;
-      if constexpr (kHasFastLoop) {
-#pragma unroll 1
-        while (has_fast_blocks() && !blocks.is_first() && !blocks.is_masked() &&
-               !Rings::is_checked(block)) {
-          block = blocks.block();
-          rings.k.wait(at.k);
-          issue(block, true, adds);
-          adds = true;
-          blocks.next(p);
-          wgmma_wait<1>();
-          pin(s);
-          release_keys(place.releases(), rings, at, operands);
-          place.formulas.score(p, tile, terms, first_query(), first_key(), s);
-          const float scale = place.formulas.factor * Work::kBase;
-          if constexpr (kHasBound) {
-            weigh_bounded(scale, place.releases());
-          } else {
-            weigh(scale, place.releases());
-            if (__any_sync(0xffffffffu, is_rescaled(factor))) rescale(o[0], factor);
+      } else {
+        place.formulas.score(p, tile, terms, first_query(), first_key(), s);
+        place.formulas.mask(p, tile, terms, first_query(), first_key(), block.is_masked, s);
+        weigh(place.formulas.scale(), place.releases() && has_values);
+        if (has_values) add_odd_values(p, before, place, rings, at.checks, o);
+        // Often nothing is to be changed: one branch for both reasons.
+        if (__any_sync(0xffffffffu, begins || is_rescaled(factor))) {
+          const float by[2] = {begins ? inverse[0] : factor[0], begins ? inverse[1] : factor[1]};
+          rescale(o[0], by);
+          if (begins) {
+            if (has_values) store(p, before.tile, place, o, sums);
+            if (ends()) return;
+            has_values = true;
           }
         }
       }
+      adds = !begins;
       if (blocks.is_first()) {
         if (place.releases()) rings.q.release(at.q);
         at.q.advance();

@@ -55,8 +55,9 @@ class Bounds {
       case Op::add: return sum(of(node, 0), of(node, 1));
       case Op::sub: return sum(of(node, 0), negative(of(node, 1)));
       case Op::mul: return product(of(node, 0), of(node, 1));
-      case Op::where: return {std::min(of(node, 1).least, of(node, 2).least),
-                              std::max(of(node, 1).greatest, of(node, 2).greatest)};
+      case Op::where:
+        return {std::min(of(node, 1).least, of(node, 2).least),
+                std::max(of(node, 1).greatest, of(node, 2).greatest)};
       case Op::min: return lesser(of(node, 0), of(node, 1));
       case Op::max: return greater(of(node, 0), of(node, 1));
       case Op::clamp: return lesser(greater(of(node, 0), of(node, 1)), of(node, 2));
@@ -69,8 +70,8 @@ class Bounds {
     return span_of({least, least, greatest, greatest});
   }
   static Bound product(Bound a, Bound b) {
-    return span_of({a.least * b.least, a.least * b.greatest, a.greatest * b.least,
-                    a.greatest * b.greatest});
+    return span_of(
+        {a.least * b.least, a.least * b.greatest, a.greatest * b.least, a.greatest * b.greatest});
   }
   /// Of two values, of which one that is not a number is ignored. Constants are numbers.
   static Bound lesser(Bound a, Bound b) {
