@@ -35,36 +35,27 @@ struct SoftmaxRows {
   // The two halves of it: the maximum, and the exponentials.
   template <int kCount>
   TILE_DEVICE void grow(const float (&s)[kCount], float (&factor)[2], float scale) {
-    note(s);
-    settle(factor, scale);
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      note_row(e, s);
+      settle_row(e, factor[e], scale);
+    }
   }
 
   // The two halves of `grow`. Without the latter, factors are 1.
   template <int kCount>
   TILE_DEVICE void note(const float (&s)[kCount]) {
 #pragma unroll
-    for (int e = 0; e < 2; ++e) {
-      float most = maximum[e];
-#pragma unroll
-      for (int i = 0; i < kCount / 4; ++i)
-        most = fmaxf(most, fmaxf(s[4 * i + 2 * e], s[4 * i + 2 * e + 1]));
-      maximum[e] = most;
-    }
+    for (int e = 0; e < 2; ++e) note_row(e, s);
   }
   TILE_DEVICE void settle(float (&factor)[2], float scale) {
-    join_maxima();
 #pragma unroll
-    for (int e = 0; e < 2; ++e) {
-      const float below = exponent_below_maximum(e, scale);
-      const bool stays = kMostGrowth > 0 && below >= -kMostGrowth;
-      factor[e] = stays ? 1.f : math::fast_exp2(below);
-      if (!stays) reference[e] = maximum[e];
-    }
+    for (int e = 0; e < 2; ++e) settle_row(e, factor[e], scale);
   }
   // Whether a row of the warp has to be settled, `growth` being kMostGrowth / scale.
   TILE_DEVICE bool is_unsettled(float growth) const {
-    return __any_sync(0xffffffffu, maximum[0] > reference[0] + growth ||
-                                       maximum[1] > reference[1] + growth);
+    return __any_sync(0xffffffffu, maximum[0] - reference[0] > growth ||
+                                       maximum[1] - reference[1] > growth);
   }
 
   template <int kCount>
@@ -101,16 +92,29 @@ struct SoftmaxRows {
   }
 
   TILE_DEVICE void finish_maxima() {
-    if constexpr (kMostGrowth > 0) join_maxima();
+#pragma unroll
+    for (int e = 0; e < 2 && kMostGrowth > 0; ++e) join_maximum(e);
   }
 
  private:
-  TILE_DEVICE void join_maxima() {
+  template <int kCount>
+  TILE_DEVICE void note_row(int e, const float (&s)[kCount]) {
+    float most = maximum[e];
 #pragma unroll
-    for (int e = 0; e < 2; ++e) {
-      maximum[e] = fmaxf(maximum[e], __shfl_xor_sync(0xffffffffu, maximum[e], 1));
-      maximum[e] = fmaxf(maximum[e], __shfl_xor_sync(0xffffffffu, maximum[e], 2));
-    }
+    for (int i = 0; i < kCount / 4; ++i)
+      most = fmaxf(most, fmaxf(s[4 * i + 2 * e], s[4 * i + 2 * e + 1]));
+    maximum[e] = most;
+  }
+  TILE_DEVICE void settle_row(int e, float& factor, float scale) {
+    join_maximum(e);
+    const float below = exponent_below_maximum(e, scale);
+    const bool stays = kMostGrowth > 0 && below >= -kMostGrowth;
+    factor = stays ? 1.f : math::fast_exp2(below);
+    if (!stays) reference[e] = maximum[e];
+  }
+  TILE_DEVICE void join_maximum(int e) {
+    maximum[e] = fmaxf(maximum[e], __shfl_xor_sync(0xffffffffu, maximum[e], 1));
+    maximum[e] = fmaxf(maximum[e], __shfl_xor_sync(0xffffffffu, maximum[e], 2));
   }
   // The product is rounded as `shift` is, so that factors of blocks multiply to that of all.
   TILE_DEVICE float exponent_below_maximum(int e, float scale) const {
