@@ -60,12 +60,17 @@ struct SoftmaxRows {
 
   template <int kCount>
   TILE_DEVICE void weigh(float (&s)[kCount], const float (&factor)[2], float scale) {
+    weigh_from<0>(s, factor, scale);
+  }
+  // Elements from kFirst on, a multiple of 4.
+  template <int kFirst, int kCount>
+  TILE_DEVICE void weigh_from(float (&s)[kCount], const float (&factor)[2], float scale) {
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
       const float shift = shift_of(reference[e], scale);
       float own = 0;
 #pragma unroll
-      for (int i = 0; i < kCount / 4; ++i) {
+      for (int i = kFirst / 4; i < kCount / 4; ++i) {
         const float x = math::fast_exp2(s[4 * i + 2 * e] * scale - shift);
         const float y = math::fast_exp2(s[4 * i + 2 * e + 1] * scale - shift);
         s[4 * i + 2 * e] = x;

@@ -255,14 +255,22 @@ struct WarpgroupAttention {
       rows.weigh(s, factor, scale);
       pack(w, s);
     };
-    // The same of scores that are bounded. The branch is never taken.
+    // The same of scores that are bounded. Values are waited for between two halves of the weights,
+    // behind a branch that is never taken.
     const auto weigh_bounded = [&](float scale, bool releases) {
-      using Formula = typename Formulas::Formula;
-      constexpr float kBeyond = 2 * Formula::kGreatest - Formula::kLeast + 1;
+      constexpr int kHalf = kScores / 2;
       if constexpr (!Formulas::OfRow::kPlain) rows.note(s);
-      finish_values(releases);
       factor[0] = factor[1] = 1;
-      rows.weigh(s, factor, scale);
+      float half[kHalf];
+#pragma unroll
+      for (int i = 0; i < kHalf; ++i) half[i] = s[i];
+      rows.weigh(half, factor, scale);
+      pin(half);  // so that the compiler does not know that none is below 0
+      if (__any_sync(0xffffffffu, half[kHalf - 1] < 0)) __trap();
+      finish_values(releases);
+      rows.template weigh_from<kHalf>(s, factor, scale);
+#pragma unroll
+      for (int i = 0; i < kHalf; ++i) s[i] = half[i];
       pack(w, s);
     };
     clear(o[0]);
@@ -309,6 +317,7 @@ struct WarpgroupAttention {
           if (__any_sync(0xffffffffu, is_rescaled(factor))) rescale(o[0], factor);
         }
       } else {
+        pin(s);  // so that the scores are not computed before the branch
         place.formulas.score(p, tile, terms, first_query(), first_key(), s);
         place.formulas.mask(p, tile, terms, first_query(), first_key(), block.is_masked, s);
         weigh(place.formulas.scale(), place.releases() && has_values);
