@@ -33,27 +33,26 @@ struct AttentionRows {
 
   float factor;  // of all scores
 
-  // Weights of kMostExponent and less, as powers of 2, leave room for sums and for products with
-  // values; with those down to kLeastExponent, as well as with rows that have no greater one, sums
-  // are as precise as any.
+  // log2 of the greatest weight of a row. Up to the former there is room for sums and for products
+  // with values; down to the latter these are as precise as any.
   static constexpr float kMostExponent = 64, kLeastExponent = -96;
 
   // The scale is a part of the exponent if it is positive.
   TILE_DEVICE bool is_folded() const { return factor > 0; }
   TILE_DEVICE float scale() const { return (is_folded() ? factor : 1.f) * Work::kBase; }
 
-  // Whether scores have such bounds that no weight relative to `floor`, or to any greater score, is
-  // too large, and the greatest one of a row is not too small.
+  // Whether the bounds of scores are so near to each other that weights relative to `floor`, or to
+  // any greater score of their row, are neither too large nor all too small.
   TILE_DEVICE bool is_bounded() const {
     if constexpr (!Formula::kHasBound) return false;
-    return is_folded() && (Formula::kGreatest - Formula::kLeast) * scale() <=
-                              kMostExponent - kLeastExponent;
+    return is_folded() &&
+           (Formula::kGreatest - Formula::kLeast) * scale() <= kMostExponent - kLeastExponent;
   }
-  // What references of bounded scores begin with.
+  // What references of scores that have bounds begin with.
   TILE_DEVICE float floor() const {
     if constexpr (!Formula::kHasBound) return -math::inf_f32();
-    const float lowest = (factor < 0 ? Formula::kGreatest : Formula::kLeast) *
-                         (is_folded() ? 1.f : factor);
+    const float lowest =
+        (factor < 0 ? Formula::kGreatest : Formula::kLeast) * (is_folded() ? 1.f : factor);
     return is_bounded() ? fmaxf(lowest, Formula::kGreatest - kMostExponent / scale()) : lowest;
   }
 

@@ -40,9 +40,9 @@ struct OddKeys {
   }
 
   // What odd values add to sums in the order of tensor cores, of rows from `query` on, 8 apart, and
-  // columns from `column` on. That is rare, so its code is short instead of fast: it lies in memory,
-  // where an index may be a variable. (As a struct: the compiler would take the place of a mere
-  // array for others of its type, too, and put these into memory.)
+  // columns from `column` on. That is rare, so its code is short instead of fast: it lies in
+  // memory, where an index may be a variable. (As a struct: the compiler would take the place of a
+  // mere array for others of its type, too, and put these into memory.)
   template <int kHeight, int kCount>
   struct Sums {
     float of[kHeight][kCount];

@@ -10,8 +10,9 @@
 namespace tile {
 
 // Weights are relative to a score, which remains a maximum of earlier blocks as long as no weight
-// is above 2^kMostGrowth. So what was summed up is rarely rescaled, and lanes rarely have to compare
-// their maxima. With kHasFloor no reference is below a number, the floor, and none is -infinity.
+// is above 2^kMostGrowth. So what was summed up is rarely rescaled, and lanes rarely have to
+// compare their maxima. With kHasFloor no reference is below a number, the floor, and none is
+// -infinity.
 template <int kMostGrowth, bool kHasFloor = false>
 struct SoftmaxRows {
   float reference[2];  // a score
@@ -54,8 +55,8 @@ struct SoftmaxRows {
   }
   // Whether a row of the warp has to be settled, `growth` being kMostGrowth / scale.
   TILE_DEVICE bool is_unsettled(float growth) const {
-    return __any_sync(0xffffffffu, maximum[0] - reference[0] > growth ||
-                                       maximum[1] - reference[1] > growth);
+    return __any_sync(0xffffffffu,
+                      maximum[0] - reference[0] > growth || maximum[1] - reference[1] > growth);
   }
 
   template <int kCount>

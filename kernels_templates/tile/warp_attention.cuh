@@ -234,8 +234,7 @@ struct WarpAttention {
   // Adds what was taken out of the tile's blocks to the rows that see it.
   static TILE_DEVICE void add_odd(const Params& p, const Tile& tile, const Place& place,
                                   float (&o)[kHeight][kOutputs]) {
-    typename Odd::template Sums<kHeight, kOutputs> sums(i32(tile.m) + place.row(),
-                                                        place.column());
+    typename Odd::template Sums<kHeight, kOutputs> sums(i32(tile.m) + place.row(), place.column());
     Walk walk(p, tile);
 #pragma unroll 1
     do {

@@ -57,14 +57,14 @@ struct WarpgroupAttention {
   // Scores that read a tensor leave no registers to anything else before the values' wait.
   static constexpr bool kReadsTensor = Work::kChecks == Checks::all;
   static constexpr int kMostGrowth = kReadsTensor ? 0 : 8;
-  // Most blocks are neither the first one of their tile nor masked. A loop of their own has none of
-  // the branches of other blocks, and makes plain scores 3 % faster, others 10 %. With a mask,
-  // plain scores go without it: NVRTC would take longer than it should.
+  // Most blocks are neither the first one of their tile nor masked. Behind the products they have
+  // code of their own, without the branches of other blocks. With a mask, plain scores go without
+  // it: NVRTC would take longer than it should.
   static constexpr bool kHasFastTail = !Work::kHasMask || !Work::ScoreFormula::kPlain;
-  // Scores between known bounds need no maxima in that loop: the reference that a tile's first
-  // block leaves is kept. So exponentials need not wait for all scores of their row. Bounds that
-  // are too far from each other are known at run time; then blocks go through the other loop.
-  static constexpr bool kHasBound = Formulas::Formula::kHasBound;
+  // Scores between known bounds need no maxima there: the reference that a tile's first block leaves
+  // is kept, and no exponential waits for the other scores of its row. Whether the bounds are near
+  // enough to each other is known at run time; if not, blocks take the other way.
+  static constexpr bool kHasBound = Formulas::Formula::kHasBound && !kReadsTensor;
   using Blocks = KeyBlocks<Work, Params>;
 
   // The turn to issue goes round the consumers. Numbers of barriers are constants, so that only
@@ -276,7 +276,7 @@ struct WarpgroupAttention {
     clear(o[0]);
 #pragma unroll
     for (int j = 0; j < kSteps; ++j) clear(w[j]);
-    const float floor = place.formulas.floor();
+    const float floor = kHasBound ? place.formulas.floor() : -math::inf_f32();
     const auto has_fast_blocks = [&] {
       return kHasBound ? place.formulas.is_bounded() : place.formulas.is_folded();
     };
