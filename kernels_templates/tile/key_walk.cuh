@@ -86,21 +86,27 @@ class KeyWalk {
 // The least and the greatest of value(i) for i from `first` to `last`.
 template <class Value>
 TILE_DEVICE Interval interval_of(i64 first, i64 last, const Value& value) {
-  i64 low = kUnbounded, high = -kUnbounded;
+  using Integer = decltype(value(first));
+  constexpr bool kShort = sizeof(Integer) <= 4;
+  Integer low = kShort ? Integer(0x7fffffff) : Integer(kUnbounded), high = -low;
 #pragma unroll 4
   for (i64 i = first + threadIdx.x % 32; i <= last; i += 32) {
-    const i64 x = i64(value(i));
+    const Integer x = value(i);
     low = x < low ? x : low;
     high = x > high ? x : high;
   }
+  if constexpr (kShort) {
+    return interval(__reduce_min_sync(0xffffffffu, low), __reduce_max_sync(0xffffffffu, high));
+  } else {
 #pragma unroll
-  for (int lanes = 16; lanes > 0; lanes /= 2) {
-    const i64 other_low = __shfl_xor_sync(0xffffffffu, low, lanes),
-              other_high = __shfl_xor_sync(0xffffffffu, high, lanes);
-    low = other_low < low ? other_low : low;
-    high = other_high > high ? other_high : high;
+    for (int lanes = 16; lanes > 0; lanes /= 2) {
+      const i64 other_low = __shfl_xor_sync(0xffffffffu, low, lanes),
+                other_high = __shfl_xor_sync(0xffffffffu, high, lanes);
+      low = other_low < low ? other_low : low;
+      high = other_high > high ? other_high : high;
+    }
+    return interval(low, high);
   }
-  return interval(low, high);
 }
 
 // The same of block `top` of kKeys keys for lane 0, of the one before for lane 1, ... Of blocks

@@ -39,8 +39,8 @@ struct OddKeys {
     return word & ~(odd_halves(word) / 0x8000u * 0xffffu);
   }
 
-  // Sums in the order of tensor cores, of rows from `query` on, 8 apart, and columns from `column`
-  // on, while odd values are added. That is rare, so its code is short instead of fast: they lie in
+  // What odd values add to sums in the order of tensor cores, of rows from `query` on, 8 apart, and
+  // columns from `column` on. That is rare, so its code is short instead of fast: it lies in
   // memory, where an index may be a variable. (As a struct: the compiler would take the place of a
   // mere array for others of its type, too, and put these into memory.)
   template <int kHeight, int kCount>
@@ -48,16 +48,14 @@ struct OddKeys {
     float of[kHeight][kCount];
     i32 query, column;
 
-    TILE_DEVICE Sums(const float (&o)[kHeight][kCount], i32 query, i32 column)
-        : query(query), column(column) {
-#pragma unroll
-      for (int i = 0; i < kHeight * kCount; ++i)
-        of[i / kCount][i % kCount] = o[i / kCount][i % kCount];
+    TILE_DEVICE Sums(i32 query, i32 column) : query(query), column(column) {
+#pragma unroll 1
+      for (int i = 0; i < kHeight * kCount; ++i) of[i / kCount][i % kCount] = 0;
     }
-    TILE_DEVICE void store(float (&o)[kHeight][kCount]) const {
+    TILE_DEVICE void add_to(float (&o)[kHeight][kCount]) const {
 #pragma unroll
       for (int i = 0; i < kHeight * kCount; ++i)
-        o[i / kCount][i % kCount] = of[i / kCount][i % kCount];
+        o[i / kCount][i % kCount] += of[i / kCount][i % kCount];
     }
     template <class Params, class Tile>
     TILE_DEVICE void add(const Params& p, const Tile& tile, i32 key) {

@@ -54,12 +54,12 @@ struct OddValues {
   template <class Params, class Tile, int kCount>
   static TILE_DEVICE void add(const Params& p, const Tile& tile, u32 bits, i32 first, i32 row,
                               i32 column, float (&o)[1][kCount]) {
-    typename Keys::template Sums<1, kCount> sums(o, i32(tile.m) + row, column);
+    typename Keys::template Sums<1, kCount> sums(i32(tile.m) + row, column);
 #pragma unroll 1
     for (int i = 0; i < Work::kKeys; ++i) {
       if ((word(bits, i / 32) >> i % 32 & 1) != 0) sums.add(p, tile, first + i);
     }
-    sums.store(o);
+    sums.add_to(o);
   }
 
  private:

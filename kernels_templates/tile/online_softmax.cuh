@@ -10,14 +10,18 @@
 namespace tile {
 
 // Weights are relative to a score, which remains a maximum of earlier blocks as long as no weight
-// is above 2^kMostGrowth. So what was summed up is rarely rescaled.
-template <int kMostGrowth>
+// is above 2^kMostGrowth. So what was summed up is rarely rescaled, and lanes rarely have to
+// compare their maxima. With kHasFloor no reference is below a number, the floor, and none is
+// -infinity.
+template <int kMostGrowth, bool kHasFloor = false>
 struct SoftmaxRows {
-  float maximum[2], reference[2];  // of scores
-  float sum[2];                    // of this lane's columns only, until `finish`
+  float reference[2];  // a score
+  float maximum[2];    // of scores; of this lane's columns only, until `settle` or `finish_maxima`
+  float sum[2];        // of this lane's columns only, until `finish`
 
-  TILE_DEVICE void clear() {
-    maximum[0] = maximum[1] = reference[0] = reference[1] = -math::inf_f32();
+  TILE_DEVICE void clear(float floor = -math::inf_f32()) {
+    maximum[0] = maximum[1] = -math::inf_f32();
+    reference[0] = reference[1] = floor;
     sum[0] = sum[1] = 0;
   }
 
@@ -34,27 +38,40 @@ struct SoftmaxRows {
   TILE_DEVICE void grow(const float (&s)[kCount], float (&factor)[2], float scale) {
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
-      float most = maximum[e];
-#pragma unroll
-      for (int i = 0; i < kCount / 4; ++i)
-        most = fmaxf(most, fmaxf(s[4 * i + 2 * e], s[4 * i + 2 * e + 1]));
-      most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
-      most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
-      maximum[e] = most;
-      const float below = exponent_below_maximum(e, scale);
-      const bool stays = kMostGrowth > 0 && below >= -kMostGrowth;
-      factor[e] = stays ? 1.f : math::fast_exp2(below);
-      if (!stays) reference[e] = most;
+      note_row(e, s);
+      settle_row(e, factor[e], scale);
     }
   }
+
+  // The two halves of `grow`. Without the latter, factors are 1.
+  template <int kCount>
+  TILE_DEVICE void note(const float (&s)[kCount]) {
+#pragma unroll
+    for (int e = 0; e < 2; ++e) note_row(e, s);
+  }
+  TILE_DEVICE void settle(float (&factor)[2], float scale) {
+#pragma unroll
+    for (int e = 0; e < 2; ++e) settle_row(e, factor[e], scale);
+  }
+  // Whether a row of the warp has to be settled, `growth` being kMostGrowth / scale.
+  TILE_DEVICE bool is_unsettled(float growth) const {
+    return __any_sync(0xffffffffu,
+                      maximum[0] - reference[0] > growth || maximum[1] - reference[1] > growth);
+  }
+
   template <int kCount>
   TILE_DEVICE void weigh(float (&s)[kCount], const float (&factor)[2], float scale) {
+    weigh_from<0>(s, factor, scale);
+  }
+  // Elements from kFirst on, a multiple of 4.
+  template <int kFirst, int kCount>
+  TILE_DEVICE void weigh_from(float (&s)[kCount], const float (&factor)[2], float scale) {
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
       const float shift = shift_of(reference[e], scale);
       float own = 0;
 #pragma unroll
-      for (int i = 0; i < kCount / 4; ++i) {
+      for (int i = kFirst / 4; i < kCount / 4; ++i) {
         const float x = math::fast_exp2(s[4 * i + 2 * e] * scale - shift);
         const float y = math::fast_exp2(s[4 * i + 2 * e + 1] * scale - shift);
         s[4 * i + 2 * e] = x;
@@ -67,6 +84,7 @@ struct SoftmaxRows {
 
   // What row e's weights are to be multiplied by to be relative to its maximum.
   TILE_DEVICE float below_maximum(int e, float scale) const {
+    if (kHasFloor && maximum[e] == -math::inf_f32()) return 0;
     return kMostGrowth == 0 ? 1.f : math::fast_exp2(exponent_below_maximum(e, scale));
   }
 
@@ -79,13 +97,37 @@ struct SoftmaxRows {
     }
   }
 
+  TILE_DEVICE void finish_maxima() {
+#pragma unroll
+    for (int e = 0; e < 2 && kMostGrowth > 0; ++e) join_maximum(e);
+  }
+
  private:
+  template <int kCount>
+  TILE_DEVICE void note_row(int e, const float (&s)[kCount]) {
+    float most = maximum[e];
+#pragma unroll
+    for (int i = 0; i < kCount / 4; ++i)
+      most = fmaxf(most, fmaxf(s[4 * i + 2 * e], s[4 * i + 2 * e + 1]));
+    maximum[e] = most;
+  }
+  TILE_DEVICE void settle_row(int e, float& factor, float scale) {
+    join_maximum(e);
+    const float below = exponent_below_maximum(e, scale);
+    const bool stays = kMostGrowth > 0 && below >= -kMostGrowth;
+    factor = stays ? 1.f : math::fast_exp2(below);
+    if (!stays) reference[e] = maximum[e];
+  }
+  TILE_DEVICE void join_maximum(int e) {
+    maximum[e] = fmaxf(maximum[e], __shfl_xor_sync(0xffffffffu, maximum[e], 1));
+    maximum[e] = fmaxf(maximum[e], __shfl_xor_sync(0xffffffffu, maximum[e], 2));
+  }
   // The product is rounded as `shift` is, so that factors of blocks multiply to that of all.
   TILE_DEVICE float exponent_below_maximum(int e, float scale) const {
     return __fmul_rn(reference[e], scale) - shift_of(maximum[e], scale);
   }
   static TILE_DEVICE float shift_of(float maximum, float scale) {
-    return maximum == -math::inf_f32() ? 0.f : maximum * scale;
+    return !kHasFloor && maximum == -math::inf_f32() ? 0.f : maximum * scale;
   }
 };
 

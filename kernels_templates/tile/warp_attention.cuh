@@ -234,8 +234,7 @@ struct WarpAttention {
   // Adds what was taken out of the tile's blocks to the rows that see it.
   static TILE_DEVICE void add_odd(const Params& p, const Tile& tile, const Place& place,
                                   float (&o)[kHeight][kOutputs]) {
-    typename Odd::template Sums<kHeight, kOutputs> sums(o, i32(tile.m) + place.row(),
-                                                        place.column());
+    typename Odd::template Sums<kHeight, kOutputs> sums(i32(tile.m) + place.row(), place.column());
     Walk walk(p, tile);
 #pragma unroll 1
     do {
@@ -243,7 +242,7 @@ struct WarpAttention {
 #pragma unroll 1
       for (int i = 0; i < Work::kKeys; ++i) sums.add(p, tile, walk.first_key() + i);
     } while (walk.next(p, tile));
-    sums.store(o);
+    sums.add_to(o);
   }
 
   // What becomes of 16 rows that are complete.

@@ -56,10 +56,15 @@ struct WarpgroupAttention {
   static constexpr bool kHasChecks = Rings::kHasChecks;
   // Scores that read a tensor leave no registers to anything else before the values' wait.
   static constexpr bool kReadsTensor = Work::kChecks == Checks::all;
-  // Most blocks are neither the first one of their tile nor masked. A loop of their own has none of
-  // the branches of other blocks, and makes plain scores 3 % faster, others 10 %. With a mask,
-  // plain scores go without it: NVRTC would take longer than it should.
-  static constexpr bool kHasFastLoop = !Work::kHasMask || !Work::ScoreFormula::kPlain;
+  static constexpr int kMostGrowth = kReadsTensor ? 0 : 8;
+  // Most blocks are neither the first one of their tile nor masked. Behind the products they have
+  // code of their own, without the branches of other blocks. With a mask, plain scores go without
+  // it: NVRTC would take longer than it should.
+  static constexpr bool kHasFastTail = !Work::kHasMask || !Work::ScoreFormula::kPlain;
+  // Scores between known bounds need no maxima there: the reference that a tile's first block leaves
+  // is kept, and no exponential waits for the other scores of its row. Whether the bounds are near
+  // enough to each other is known at run time; if not, blocks take the other way.
+  static constexpr bool kHasBound = Formulas::Formula::kHasBound && !kReadsTensor;
   using Blocks = KeyBlocks<Work, Params>;
 
   // The turn to issue goes round the consumers. Numbers of barriers are constants, so that only
@@ -208,7 +213,8 @@ struct WarpgroupAttention {
     operands.set_v(at);
     float s[kScores], factor[2], inverse[2], o[1][kOutputs];
     u32 w[kSteps][4];
-    SoftmaxRows<kReadsTensor ? 0 : 8> rows;
+    SoftmaxRows<kMostGrowth, kHasBound> rows;
+    const float growth = math::fast_div(kMostGrowth, place.formulas.scale());
     Terms terms[2];
     Tile tile;
     KeyBlock block = blocks.block();
@@ -226,13 +232,7 @@ struct WarpgroupAttention {
     };
     // From the scores of a block to its weights. Values are waited for behind the maxima, and
     // released early: the next ones are already wanted.
-    const auto weigh = [&](float scale, bool releases) {
-      rows.grow(s, factor, scale);
-      // ptxas moves a wait up to where its basic block begins, so that there has to be a branch
-      // between. It is never taken.
-      if constexpr (!kReadsTensor) {
-        if (__any_sync(0xffffffffu, factor[0] > 2.f)) __trap();
-      }
+    const auto finish_values = [&](bool releases) {
       wgmma_wait<0>();
       pin(o[0]);
 #pragma unroll
@@ -240,13 +240,47 @@ struct WarpgroupAttention {
       if (releases) rings.v.release(at.v);
       at.v.advance();
       operands.set_v(at);
+    };
+    // ptxas moves a wait up to where its basic block begins, so that there is a branch between it
+    // and the maxima, or the last score.
+    const auto weigh = [&](float scale, bool releases) {
+      if constexpr (kReadsTensor) {
+        rows.grow(s, factor, scale);
+      } else {
+        rows.note(s);
+        factor[0] = factor[1] = 1;
+        if (rows.is_unsettled(growth)) rows.settle(factor, scale);
+      }
+      finish_values(releases);
       rows.weigh(s, factor, scale);
+      pack(w, s);
+    };
+    // The same of scores that are bounded. Values are waited for between two halves of the weights,
+    // behind a branch that is never taken.
+    const auto weigh_bounded = [&](float scale, bool releases) {
+      constexpr int kHalf = kScores / 2;
+      if constexpr (!Formulas::OfRow::kPlain) rows.note(s);
+      factor[0] = factor[1] = 1;
+      float half[kHalf];
+#pragma unroll
+      for (int i = 0; i < kHalf; ++i) half[i] = s[i];
+      rows.weigh(half, factor, scale);
+      pin(half);  // so that the compiler does not know that none is below 0
+      if (__any_sync(0xffffffffu, half[kHalf - 1] < 0)) __trap();
+      finish_values(releases);
+      rows.template weigh_from<kHalf>(s, factor, scale);
+#pragma unroll
+      for (int i = 0; i < kHalf; ++i) s[i] = half[i];
       pack(w, s);
     };
     clear(o[0]);
 #pragma unroll
     for (int j = 0; j < kSteps; ++j) clear(w[j]);
-    rows.clear();
+    const float floor = kHasBound ? place.formulas.floor() : -math::inf_f32();
+    const auto has_fast_blocks = [&] {
+      return kHasBound ? place.formulas.is_bounded() : place.formulas.is_folded();
+    };
+    rows.clear(floor);
     bool has_values = false, adds = false;
     if (consumer == 0) named_barrier_arrive<4, 256>();  // the first turn
     rings.q.wait(at.q);
@@ -264,44 +298,42 @@ struct WarpgroupAttention {
           place.formulas.end(p, ended, i32(ended.m) + place.row(), rows, inverse);
         }
         if (!ends()) load_terms(p, block.tile, place, tile, terms);
-        rows.clear();
+        rows.clear(floor);
       }
       if (!ends()) blocks.next(p);
       wgmma_wait<1>();  // the scores are there, the values still run
       pin(s);
       release_keys(place.releases() && !ends(), rings, at, operands);
-      place.formulas.score(p, tile, terms, first_query(), first_key(), s);
-      place.formulas.mask(p, tile, terms, first_query(), first_key(), block.is_masked, s);
-      weigh(place.formulas.scale(), place.releases() && has_values);
-      if (has_values) add_odd_values(p, before, place, rings, at.checks, o);
-      // Often nothing is to be changed: one branch for both reasons.
-      if (__any_sync(0xffffffffu, begins || is_rescaled(factor))) {
-        const float by[2] = {begins ? inverse[0] : factor[0], begins ? inverse[1] : factor[1]};
-        rescale(o[0], by);
-        if (begins) {
-          if (has_values) store(p, before.tile, place, o, sums);
-          if (ends()) return;
-          has_values = true;
+      // Most blocks.
+      const bool is_ordinary = kHasFastTail && has_fast_blocks() && !begins && !block.is_masked &&
+                               !Rings::is_checked(before);
+      if (is_ordinary) {
+        place.formulas.score(p, tile, terms, first_query(), first_key(), s);
+        const float scale = place.formulas.factor * Work::kBase;
+        if constexpr (kHasBound) {
+          weigh_bounded(scale, place.releases());
+        } else {
+          weigh(scale, place.releases());
+          if (__any_sync(0xffffffffu, is_rescaled(factor))) rescale(o[0], factor);
+        }
+      } else {
+        pin(s);  // so that the scores are not computed before the branch
+        place.formulas.score(p, tile, terms, first_query(), first_key(), s);
+        place.formulas.mask(p, tile, terms, first_query(), first_key(), block.is_masked, s);
+        weigh(place.formulas.scale(), place.releases() && has_values);
+        if (has_values) add_odd_values(p, before, place, rings, at.checks, o);
+        // Often nothing is to be changed: one branch for both reasons.
+        if (__any_sync(0xffffffffu, begins || is_rescaled(factor))) {
+          const float by[2] = {begins ? inverse[0] : factor[0], begins ? inverse[1] : factor[1]};
+          rescale(o[0], by);
+          if (begins) {
+            if (has_values) store(p, before.tile, place, o, sums);
+            if (ends()) return;
+            has_values = true;
+          }
         }
       }
       adds = !begins;
-      if constexpr (kHasFastLoop) {
-#pragma unroll 1
-        while (place.formulas.is_folded() && !blocks.is_first() && !blocks.is_masked() &&
-               !Rings::is_checked(block)) {
-          block = blocks.block();
-          rings.k.wait(at.k);
-          issue(block, true, adds);
-          adds = true;
-          blocks.next(p);
-          wgmma_wait<1>();
-          pin(s);
-          release_keys(place.releases(), rings, at, operands);
-          place.formulas.score(p, tile, terms, first_query(), first_key(), s);
-          weigh(place.formulas.factor * Work::kBase, place.releases());
-          if (__any_sync(0xffffffffu, is_rescaled(factor))) rescale(o[0], factor);
-        }
-      }
       if (blocks.is_first()) {
         if (place.releases()) rings.q.release(at.q);
         at.q.advance();

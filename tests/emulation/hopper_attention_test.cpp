@@ -136,6 +136,46 @@ TEST(HopperAttention, WithOtherScoresAgreesWithTheReference) {
   });
 }
 
+// Blocks of keys that are neither a tile's first nor masked find no maxima, unless the bounds are
+// too far from each other, or the scale is not positive.
+TEST(HopperAttention, OfBoundedScoresAgreesWithTheReference) {
+  constexpr const char* kLse = "y = bf16(e / sum(e)) @ v; lse = m + log(sum(e)); most = m";
+  expect_attentions({
+      {"a soft cap", "(150,64)", "(900,64)", "20 * tanh(s / 20)"},
+      {"one that scores reach", "(150,128)", "(600,128)", "50 * tanh(s * 2)"},
+      {"bounds that are far", "(150,64)", "(600,64)", "1000 * tanh(s)"},
+      {"a scale below 0", "(150,64)", "(600,64)", "-20 * tanh(s)"},
+      {"no other number", "(150,64)", "(600,64)", "5 + 0.001 * tanh(s)"},
+      {"causal", "(600,64)", "(600,64)", "where(iota(-1) <= iota(-2), 50 * tanh(s), -inf)"},
+      {"rows that see nothing in their first block",
+       "(600,64)",
+       "(600,64)",
+       "where(iota(-1) <= iota(-2) - 70, 50 * tanh(s), -inf)",
+       {},
+       "y = bf16(e / max(sum(e), 1e-30)) @ v",
+       "m = max(t); e = exp(t - where(m > -inf, m, 0))"},
+      {"with a tensor",
+       "(300,64)",
+       "(300,64)",
+       "where(iota(-1) <= iota(-2) - 70, 50 * tanh(s + x), -inf)",
+       {{"x", bf16, "(300,300)"}},
+       "y = bf16(e / max(sum(e), 1e-30)) @ v",
+       "m = max(t); e = exp(t - where(m > -inf, m, 0))"},
+      {"values of rows",
+       "(150,64)",
+       "(600,64)",
+       "50 * tanh(s)",
+       {{"lse", f32, "(150,1)"}, {"most", f32, "(150,1)"}},
+       kLse},
+      {"values of rows, and a mask",
+       "(600,64)",
+       "(600,64)",
+       "where(iota(-1) <= iota(-2), 50 * tanh(s), -inf)",
+       {{"lse", f32, "(600,1)"}, {"most", f32, "(600,1)"}},
+       kLse},
+  });
+}
+
 TEST(HopperAttention, OfRandomScoresAgreesWithTheReference) {
   std::uint64_t seed = number_from_env("TILEJIT_TEST_SEED", 1);
   EmulatedKernels kernels(kHopper);

@@ -157,7 +157,7 @@ struct ResultVector {
 
 // From a sum of products to its score, and what all scores are multiplied by.
 struct Scores {
-  // What is the same for all keys of a row.
+  // What is the same for all keys of a row, or for all scores.
   struct Terms {
     float x1;
     TILE_DEVICE void load(const Params& p, const Tile& tile, i32 query) {
@@ -166,6 +166,8 @@ struct Scores {
     }
   };
   static constexpr bool kPlain = true;
+  static constexpr bool kHasBound = false;
+  static constexpr float kLeast = 0.00000000e+00f, kGreatest = 0.00000000e+00f;
   static TILE_DEVICE float score(const Params& p, const Tile& tile, const Terms& terms,
                                  const ScorePlace& at, float t0) {
     const float v0 = t0;

@@ -1,6 +1,8 @@
 #include "attention/score_writer.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "attention/interval_writer.hpp"
+#include "attention/score_bound.hpp"
 #include "matmul/matmul_writer.hpp"
 
 namespace tilejit::render {
@@ -65,6 +68,7 @@ std::string ScoreWriter::extent_of(const Node& node) const {
 std::string ScoreWriter::given_score(NodeId id) const {
   const formula::Attention& of = weights_.scores.attention;
   const Node& node = score_node(id);
+  if (std::ranges::find(kept_, id) != kept_.end()) return fmt::format("terms.u{}", id);
   if (id == of.sum) return "sum";
   if (node.op == Op::reduce_max) return "maximum";
   const std::string type(expr::compute_type(node.type));
@@ -159,11 +163,13 @@ std::string ScoreWriter::values_of(const std::vector<NodeId>& roots) const {
     const DType dtype = dtype_of(*tensor);
     std::string element = fmt::format("terms.x{}", tensor->source);
     if (tensor->varies(kKeys)) {
-      element = element_of(*tensor, "i64(key)", "i64(query)");
-      if (!has_place) {  // an edge has coordinates that do not exist
-        text += fmt::format(
-            "    const i32 query = min(at.query, i32({} - 1)), key = min(at.key, i32({} - 1));\n",
-            value_of_(query_count()), value_of_(key_count()));
+      // The address is one of the row and its other coordinates, and the key's offset.
+      element = fmt::format("to_compute((p.t{} + ({}))[{}])", tensor->tensor,
+                            place_of(*tensor, "0", "i64(query)"),
+                            index_text(tensor->modes[kKeys], "i64(key)", value_of_));
+      if (!has_place) {
+        text += existing("query", query_count(), product_.tile.m) +
+                existing("key", key_count(), product_.tile.k);
       }
       has_place = true;
     }
@@ -174,6 +180,33 @@ std::string ScoreWriter::values_of(const std::vector<NodeId>& roots) const {
          HeaderWriter::indented(expr::emit_cuda(weights_.scores.program, slice_of(roots)), 4);
 }
 
+std::string ScoreWriter::existing(std::string_view coordinate, const Dim& count, int tile) const {
+  const bool exists = count.is_known() && count.value() % tile == 0;
+  return exists ? fmt::format("    const i32 {0} = at.{0};\n", coordinate)
+                : fmt::format("    const i32 {0} = min(at.{0}, i32({1} - 1));\n", coordinate,
+                              value_of_(count));
+}
+
+std::vector<NodeId> ScoreWriter::kept_by_terms() const {
+  if (!std::holds_alternative<plan::AttentionWgmma>(plan_.family)) return {};
+  const auto& nodes = weights_.scores.program.nodes;
+  const std::vector<bool> uniform = formula::uniform_nodes(weights_.scores.program);
+  const auto is_computed = [&](NodeId id) {
+    const Op op = score_node(id).op;
+    return op != Op::constant && op != Op::scalar && op != Op::extent;
+  };
+  const expr::Slice slice = slice_of({weights_.scores.attention.score});
+  std::set<NodeId> ids;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!slice.nodes[i] || uniform[i]) continue;
+    for (const NodeId arg : nodes[i].args) {
+      if (arg != kNoNode && uniform[static_cast<std::size_t>(arg)] && is_computed(arg))
+        ids.insert(arg);
+    }
+  }
+  return {ids.begin(), ids.end()};
+}
+
 std::vector<NodeId> ScoreWriter::conditions() const {
   std::vector<NodeId> ids;
   for (const formula::ScoreMask& mask : weights_.scores.attention.masks)
@@ -182,7 +215,7 @@ std::vector<NodeId> ScoreWriter::conditions() const {
 }
 
 void ScoreWriter::write_terms() {
-  line("  // What is the same for all keys of a row.\n  struct Terms {");
+  line("  // What is the same for all keys of a row, or for all scores.\n  struct Terms {");
   std::string loads;
   for (const ScoreTensor& tensor : weights_.scores.tensors) {
     if (tensor.written || tensor.varies(kKeys)) continue;
@@ -190,10 +223,15 @@ void ScoreWriter::write_terms() {
     line(fmt::format("    {} x{};", expr::compute_type(dtype), tensor.source));
     loads += fmt::format("      x{} = {};\n", tensor.source, element_of(tensor, "0", "i64(query)"));
   }
+  const std::vector<NodeId> kept = kept_by_terms();
+  for (const NodeId id : kept)
+    line(fmt::format("    {} u{};", expr::compute_type(score_node(id).type), id));
   line("    TILE_DEVICE void load(const Params& p, const Tile& tile, i32 query) {");
   if (!loads.empty())
     line(fmt::format("      query = min(query, i32({} - 1));", value_of_(query_count())));
   out_ += loads;
+  if (!kept.empty()) out_ += values_of(kept);
+  for (const NodeId id : kept) line(fmt::format("      u{} = {};", id, value_name(id)));
   line("    }\n  };");
 }
 
@@ -203,10 +241,13 @@ void ScoreWriter::write_scores() {
   line("struct Scores {");
   write_terms();
   line(fmt::format("  static constexpr bool kPlain = {};", weights_.scores.is_plain()));
+  write_bound();
   line("  static TILE_DEVICE float score(const Params& p, const Tile& tile, const Terms& terms,");
   line(fmt::format("                                 const ScorePlace& at, float t{}) {{",
                    of.products));
+  kept_ = kept_by_terms();
   out_ += values_of({of.score});
+  kept_.clear();
   line(fmt::format("    return {};", value_name(of.score)));
   line("  }\n  static TILE_DEVICE float scale(const Params& p) {");
   if (of.scale == kNoNode) {
@@ -225,6 +266,18 @@ void ScoreWriter::write_scores() {
   }
   if (!all.empty()) out_ += values_of(conditions());
   line(fmt::format("    return {};\n  }}\n}};\n", all.empty() ? "true" : all));
+}
+
+/// Weights of f16 have no room for exponents that differ much.
+void ScoreWriter::write_bound() {
+  const formula::Attention& of = weights_.scores.attention;
+  const bool is_wide = product_.a.dtype == bf16;
+  const auto bound =
+      is_wide ? plan::bound_of(weights_.scores.program, of.score) : std::optional<plan::Bound>();
+  line(fmt::format("  static constexpr bool kHasBound = {};", bound.has_value()));
+  const auto [least, greatest] = bound.value_or(plan::Bound{0, 0});
+  line(fmt::format("  static constexpr float kLeast = {:.8e}f, kGreatest = {:.8e}f;", least,
+                   greatest));
 }
 
 void ScoreWriter::write_mask_tensors(const std::vector<const ScoreTensor*>& tensors) {

@@ -31,11 +31,15 @@ class ScoreWriter {
   /// The Checks of tile/odd_keys.cuh: what a masked key needs that its values are checked.
   [[nodiscard]] std::string_view checks() const;
   void write_scores();
+  void write_bound();
   void write_terms();
   void write_mask();
   void write_mask_tensors(const std::vector<const plan::ScoreTensor*>& tensors);
   void write_rows();
   [[nodiscard]] std::vector<expr::NodeId> conditions() const;
+  /// Values alike for all scores that the score is made of: computed once per row, since the
+  /// compiler computes them again for each block.
+  [[nodiscard]] std::vector<expr::NodeId> kept_by_terms() const;
   /// What `roots` are made of.
   [[nodiscard]] expr::Slice slice_of(const std::vector<expr::NodeId>& roots) const;
   [[nodiscard]] std::vector<const plan::ScoreTensor*> tensors_of(
@@ -47,6 +51,8 @@ class ScoreWriter {
                                      const std::string& query) const;
   [[nodiscard]] std::string element_of(const plan::ScoreTensor& tensor, const std::string& key,
                                        const std::string& query) const;
+  /// A line with a coordinate of an element that exists: at the edge of a tile there are others.
+  [[nodiscard]] std::string existing(std::string_view coordinate, const Dim& count, int tile) const;
   /// A coordinate, an extent, the sum or the maximum of a row, or none.
   [[nodiscard]] std::string given_score(expr::NodeId id) const;
   /// What a product multiplies the difference of query and key by; none of any other node.
@@ -67,6 +73,7 @@ class ScoreWriter {
   const plan::Matmul& product_;
   const plan::Weights& weights_;
   DimText value_of_;
+  std::vector<expr::NodeId> kept_ = {};  ///< those that the text being written reads from terms
   std::string out_;
 };
 
