@@ -10,13 +10,13 @@ using namespace tile;
 
 #define KERNEL_NAME tilejit_permute_runs_bf16
 
-constexpr int kThreads = 480;  // a block
+constexpr int kThreads = 416;  // a block
 constexpr int kVector = 1;  // elements a thread takes at once
 constexpr bool kAhead = true;  // elements are loaded before the box is there
 constexpr int kCopies = 20;  // of an element's code
 constexpr bool kTransposedOutputs = true;
 
-// A block's box has (5,32,5,10) elements.
+// A block's box has (5,16,5,20) elements.
 
 struct Params {
   const bf16* t0;
@@ -37,8 +37,8 @@ TILE_DEVICE void formula(const Params& p, float t0, float t1, float& y2, float& 
 }
 
 struct Shared {
-  bf16 x0[8067];
-  f32 x3[8067];
+  bf16 x0[8114];
+  f32 x3[8217];
 };
 
 // Where a block's box begins, and the elements along the modes that may cut it off.
@@ -55,36 +55,35 @@ TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
   Tile tile;
   const u32 rest1 = t / u32(1ull);
   tile.c0 = i64(t - rest1 * u32(1ull)) * 5;  // 5
-  const u32 rest2 = rest1 / u32(256ull);
-  tile.c1 = i64(rest1 - rest2 * u32(256ull)) * 32;  // 8191
+  const u32 rest2 = rest1 / u32(512ull);
+  tile.c1 = i64(rest1 - rest2 * u32(512ull)) * 16;  // 8191
   const u32 rest3 = rest2 / u32(1ull);
   tile.c2 = i64(rest2 - rest3 * u32(1ull)) * 5;  // 5
-  tile.c3 = i64(rest3) * 10;
+  tile.c3 = i64(rest3) * 20;
   const i64 left1 = 8191ll - tile.c1;
-  tile.n1 = left1 < 32 ? u32(left1) : 32;
+  tile.n1 = left1 < 16 ? u32(left1) : 16;
   const i64 left3 = 39ll - tile.c3;
-  tile.n3 = left3 < 10 ? u32(left3) : 10;
+  tile.n3 = left3 < 20 ? u32(left3) : 20;
   return tile;
 }
 
 // Where a thread's elements lie in the operands that are not transposed, and in shared memory.
 struct Direct {
-  static constexpr u32 kActive = 480;  // threads that have elements
+  static constexpr u32 kActive = 400;  // threads that have elements
   static constexpr int kSteps = 20;
-  TILE_DEVICE static constexpr u32 step2(int i) { return u32(i) % 2 * 3; }
-  TILE_DEVICE static constexpr u32 step3(int i) { return u32(i) / 2 % 10; }
+  TILE_DEVICE static constexpr u32 step3(int i) { return u32(i) % 20; }
   u32 i0, i1, i2, i3;  // of a thread's first element
 
   TILE_DEVICE void begin(u32 t) {
     i0 = t % 5;
     t /= 5;
-    i1 = t % 32;
-    t /= 32;
-    i2 = t % 3;
-    t /= 3;
+    i1 = t % 16;
+    t /= 16;
+    i2 = t % 5;
+    t /= 5;
     i3 = t;
   }
-  TILE_DEVICE bool exists(const Tile& tile, int i) const { return i1 < tile.n1 && (step2(i) + 3 <= 5 || i2 + step2(i) < 5) && i3 + step3(i) < tile.n3; }
+  TILE_DEVICE bool exists(const Tile& tile, int i) const { return i1 < tile.n1 && i3 + step3(i) < tile.n3; }
   bf16* s0;
   const bf16* t1;
   bf16* t2;
@@ -96,10 +95,10 @@ struct Direct {
     const i64 c1 = tile.c1 + i1;
     const i64 c2 = tile.c2 + i2;
     const i64 c3 = tile.c3 + i3;
-    s0 = shared.x0 + i0 * 1 + i1 * 5 + i2 * 161 + i3 * 807;
+    s0 = shared.x0 + i0 * 1 + i1 * 5 + i2 * 80 + i3 * 406;
     t1 = p.t1 + c1 + c3 * 8191ll;
     t2 = p.t2 + c0 + c1 * 5ll + c2 * 40955ll + c3 * 204775ll;
-    s3 = shared.x3 + i0 * 1 + i1 * 5 + i2 * 161 + i3 * 807;
+    s3 = shared.x3 + i0 * 1 + i1 * 5 + i2 * 82 + i3 * 411;
   }
 };
 
@@ -112,7 +111,7 @@ struct Element {
   }
   TILE_DEVICE void map(const Params& p, const Direct& at, int i) const {
     Contiguous<bf16, kVector> in0;
-    in0.element[0] = at.s0[i32(Direct::step2(i)) * 161 + i32(Direct::step3(i)) * 807];
+    in0.element[0] = at.s0[i32(Direct::step3(i)) * 406];
     Contiguous<bf16, kVector> out2;
     Contiguous<f32, kVector> out3;
 #pragma unroll
@@ -121,8 +120,8 @@ struct Element {
       formula(p, to_compute(in0.element[e]), to_compute(in1), z2[0], out3.element[e]);
       out2.element[e] = store_as<bf16>(z2[0]);
     }
-    at.t2[i64(Direct::step2(i)) * 40955ll + i64(Direct::step3(i)) * 204775ll] = out2.element[0];
-    at.s3[i32(Direct::step2(i)) * 161 + i32(Direct::step3(i)) * 807] = out3.element[0];
+    at.t2[i64(Direct::step3(i)) * 204775ll] = out2.element[0];
+    at.s3[i32(Direct::step3(i)) * 411] = out3.element[0];
   }
 };
 
@@ -130,17 +129,17 @@ struct Element {
 struct Transposed0 {
   static constexpr u32 kActive = 400;  // threads that have elements
   static constexpr int kSteps = 20;
-  TILE_DEVICE static constexpr u32 step1(int i) { return u32(i) % 4 * 8; }
+  TILE_DEVICE static constexpr u32 step1(int i) { return u32(i) % 4 * 4; }
   TILE_DEVICE static constexpr u32 step0(int i) { return u32(i) / 4 % 5; }
   u32 i2, i3, i1, i0;  // of a thread's first element
 
   TILE_DEVICE void begin(u32 t) {
     i2 = t % 5;
     t /= 5;
-    i3 = t % 10;
-    t /= 10;
-    i1 = t % 8;
-    t /= 8;
+    i3 = t % 20;
+    t /= 20;
+    i1 = t % 4;
+    t /= 4;
     i0 = t;
   }
   TILE_DEVICE bool exists(const Tile& tile, int i) const { return i3 < tile.n3 && i1 + step1(i) < tile.n1; }
@@ -155,7 +154,7 @@ struct Transposed0 {
     const i64 c2 = tile.c2 + i2;
     const i64 c3 = tile.c3 + i3;
     t = p.t0 + c0 * 1597245ll + c1 * 195ll + c2 + c3 * 5ll;
-    s = shared.x0 + i2 * 161 + i3 * 807 + i1 * 5 + i0 * 1;
+    s = shared.x0 + i2 * 80 + i3 * 406 + i1 * 5 + i0 * 1;
   }
   TILE_DEVICE void load(const Tile& tile) {
     if (threadIdx.x >= kActive) return;
@@ -177,17 +176,17 @@ struct Transposed0 {
 struct Transposed3 {
   static constexpr u32 kActive = 400;  // threads that have elements
   static constexpr int kSteps = 20;
-  TILE_DEVICE static constexpr u32 step1(int i) { return u32(i) % 4 * 8; }
+  TILE_DEVICE static constexpr u32 step1(int i) { return u32(i) % 4 * 4; }
   TILE_DEVICE static constexpr u32 step0(int i) { return u32(i) / 4 % 5; }
   u32 i2, i3, i1, i0;  // of a thread's first element
 
   TILE_DEVICE void begin(u32 t) {
     i2 = t % 5;
     t /= 5;
-    i3 = t % 10;
-    t /= 10;
-    i1 = t % 8;
-    t /= 8;
+    i3 = t % 20;
+    t /= 20;
+    i1 = t % 4;
+    t /= 4;
     i0 = t;
   }
   TILE_DEVICE bool exists(const Tile& tile, int i) const { return i3 < tile.n3 && i1 + step1(i) < tile.n1; }
@@ -201,7 +200,7 @@ struct Transposed3 {
     const i64 c2 = tile.c2 + i2;
     const i64 c3 = tile.c3 + i3;
     t = p.t3 + c0 * 1597245ll + c1 * 195ll + c2 + c3 * 5ll;
-    s = shared.x3 + i2 * 161 + i3 * 807 + i1 * 5 + i0 * 1;
+    s = shared.x3 + i2 * 82 + i3 * 411 + i1 * 5 + i0 * 1;
   }
   TILE_DEVICE void store(const Tile& tile) const {
     if (threadIdx.x >= kActive) return;

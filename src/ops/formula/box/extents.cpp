@@ -84,7 +84,7 @@ class Extents {
     std::optional<std::size_t> next;
     std::int64_t shortest = kRunBytes * kMostWeight;
     for (const Operand& operand : plan_.operands) {
-      if (is_small_part(plan_, operand)) continue;  // few bytes, often found in the L1 cache
+      if (is_small_part(plan_, operand)) continue;
       const Run run = run_of(operand);
       // Inputs' runs have two sectors first.
       const bool counts_less = operand.written || run.bytes < kLeastRunBytes;
@@ -97,10 +97,11 @@ class Extents {
     return next;
   }
 
-  /// Cycles per element if each operand is accessed in its own order.
+  /// Cycles per element if each operand is accessed in its own order. Small ones cost none.
   [[nodiscard]] double cycles_in_memory() const {
     double cycles = cycles_of_meetings(plan_, box_.extents);
     for (const Operand& operand : plan_.operands) {
+      if (is_small_part(plan_, operand)) continue;  // often found in the L1 cache
       cycles += cycles_of_walk(box_, walk_along(box_, order_of(operand), kThreads), operand);
     }
     return cycles;

@@ -143,7 +143,7 @@ bool are_narrow(const Plan& plan, const StagedRows& staged) {
 }
 
 /// Rows that no thread holds pass by in chunks if they are only scanned: a thread goes down each.
-bool scan_by_chunks(Plan& plan, std::int64_t count, int room, StagedRows& staged) {
+bool scan_by_chunks(Plan& plan, int room, StagedRows& staged) {
   if (!staged.direction || formula::has_reductions(plan.program) ||
       staged.columns < kLeastColumnsOfChunk || staged.columns > kMostColumnsOfChunk ||
       std::ranges::any_of(plan.operands, &Operand::per_row))
@@ -193,8 +193,7 @@ std::optional<Plan> plan_by_slabs(const Plan& plan) {
     return std::nullopt;
   if (staged.columns * shared_bytes_of_row(slabs) <= room) share_rows(slabs, count, staged);
   if (staged.register_vectors == 0)
-    return scan_by_chunks(slabs, count, room, staged) ? std::optional(std::move(slabs))
-                                                      : std::nullopt;
+    return scan_by_chunks(slabs, room, staged) ? std::optional(std::move(slabs)) : std::nullopt;
   fill_block(slabs, count / staged.columns, staged);
   return slabs;
 }
