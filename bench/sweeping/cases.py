@@ -125,15 +125,15 @@ class Case:
         tensors = {tensor.name: tensor.spec() for tensor in self.tensors}
         return {"name": self.name, "tensors": tensors, "formula": self.formula()}
 
-    def torch_source(self, wide="", off=False):
+    def torch_source(self, wide="", off=""):
         """A function `case` of the inputs that returns a tuple. With `wide`, floats are of that dtype
         throughout, and a dict of the values is returned that `wanted` names: what results are
-        compared with. With `off`, functions are off by what the library's approximations may be."""
+        compared with. With `off`, "+" or "-", functions are off by what the library's approximations may be."""
         dtypes = {name: TORCH[wide] if wide and name in FLOATS else text for name, text in TORCH.items()}
         lines = [f"def case({', '.join(tensor.name for tensor in self.inputs)}):"]
         for number, statement in enumerate(self.statements):
             op = OPS[statement.op]
-            more = f" + {statement.text(op.may_add)}" if off and op.may_add else ""
+            more = f" {off} {statement.text(op.may_add)}" if off and op.may_add else ""
             lines.append(f"    {statement.name} = {statement.text(op.torch, dtypes)}{more}")
             if wide:
                 lines += [f"    del {name}" for name in self._last_used_in(number)]

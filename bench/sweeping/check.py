@@ -26,12 +26,12 @@ def excess_of_integers(got, wide, exact):
     return float(error.sum()) / (1 + APART * math.prod(error.shape))
 
 
-def excess(output, got, double, take, wide, rough, approximate=None):
+def excess(output, got, double, take, wide, rough, *approximate):
     """The largest error of an output as a multiple of what is allowed; above 1, or NaN, it is wrong.
     `got` is the output with its axes in the space's order, and with extent 1 those that were reduced.
-    `wide` and `rough` have every value of the case, computed in f64 and in f32; `approximate`, too, in
-    f64 with functions that are off by what the library's approximations may be. Arrays are NumPy's or
-    PyTorch's: `double` converts them to f64, `take` is take_along_axis."""
+    `wide` and `rough` have every value of the case, computed in f64 and in f32; each `approximate`, too,
+    in f64 with functions that are off, in one direction, by what the library's approximations may be. Arrays are
+    NumPy's or PyTorch's: `double` converts them to f64, `take` is take_along_axis."""
 
     def rough_error(value):
         return float(abs(double(rough[value]) - double(wide[value])).max())
@@ -44,6 +44,9 @@ def excess(output, got, double, take, wide, rough, approximate=None):
         return excess_of_floats("f32", found, best, rough_error(output.place_of))
     want = double(wide[output.value])
     if output.tensor.dtype in FLOATS:
-        off = abs(double(approximate[output.value]) - want) if approximate else 0
+        off = 0
+        for values in approximate:
+            found = abs(double(values[output.value]) - want)
+            off = found + (off - found) * (off > found)  # the larger one
         return excess_of_floats(output.tensor.dtype, double(got), want, rough_error(output.value), off)
     return excess_of_integers(double(got), want, exact="float" not in str(wide[output.value].dtype))

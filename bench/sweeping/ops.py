@@ -18,7 +18,7 @@ class Op:
     bound: Callable = lambda *bounds: max(bounds)
     result: str = "same"  # dtype: "same" as the arguments' common one, "wide" for sums, or a dtype
     keeps: bool = True  # whether the result still varies along {axes}
-    may_add: str = ""  # to the PyTorch expression: what the result may be off by where floats have 16 bits
+    may_add: str = ""  # to the PyTorch expression, or take from it: what the result may be off by where floats have 16 bits
 
 
 def _at_most(limit):
@@ -32,7 +32,7 @@ UNARY = {
     "abs": Op("abs({0})", "torch.abs({0})"),
     "negate": Op("-{0}", "-{0}"),
     "sigmoid": Op("sigmoid({0})", "torch.sigmoid({0})", _at_most(1)),
-    "tanh": Op("tanh({0})", "torch.tanh({0})", _at_most(1)),
+    "tanh": Op("tanh({0})", "torch.tanh({0})", _at_most(1), may_add="2**-11 * torch.abs(torch.tanh({0}))"),
     "erf": Op("erf({0})", "torch.erf({0})", _at_most(1)),
     "sin": Op("sin({0})", "torch.sin({0})", _at_most(1)),
     "silu": Op("silu({0})", "F.silu({0})"),

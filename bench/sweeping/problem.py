@@ -11,7 +11,7 @@ MOST_SETS = 101
 CHECKED = 1 << 24  # elements of the space that are computed in f64, about
 
 
-def function_of(torch, case, wide="", off=False):
+def function_of(torch, case, wide="", off=""):
     """The PyTorch function of the case; `wide` and `off` as of Case.torch_source."""
     scope = {"torch": torch, "F": torch.nn.functional}
     name = f"<{case.name}{'_' + wide if wide else ''}>"
@@ -99,7 +99,7 @@ class Problem:
         torch, case = self.torch, self.case
         functions = [(torch.float64, function_of(torch, case, "f64")), (torch.float32, function_of(torch, case, "f32"))]
         if case.is_approximate:
-            functions.append((torch.float64, function_of(torch, case, "f64", off=True)))
+            functions += [(torch.float64, function_of(torch, case, "f64", off=sign)) for sign in "+-"]
         space = tuple(range(len(case.extents)))
         worst = 0.0
         for piece in self.pieces():

@@ -104,6 +104,8 @@ class Values(unittest.TestCase):
         self.assertLessEqual(found(off["v"], off), 1)
         self.assertGreater(found(off["v"]), 1)
         self.assertGreater(found(wide["v"] + 2.0**-9 * abs(x), off), 1)
+        self.assertLessEqual(found(off["v"], {"v": wide["v"]}, off), 1)
+        self.assertLessEqual(found(off["v"], off, {"v": wide["v"]}), 1)
 
     def test_are_copied_by_pytorch_where_they_are_inputs_too(self):
         cases = [case for case in map(lambda index: case_of(SEED, index), range(COUNT)) if stores_an_input(case)]
