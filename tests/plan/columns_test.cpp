@@ -84,6 +84,12 @@ TEST(Columns, ThatAreShortAndManyHaveLargeBlocks) {
 
 TEST(Columns, OfBytesThatAreLongHaveVectorsOfSixteen) {
   EXPECT_EQ(sum(u8, "(16,2048,4095):(8386560,4095,1)", "(16,1,4095):(4095,4095,1)").vector, 16);
+  const auto largest = [](const std::string& x, const std::string& y) {
+    return plan_of(over_middle(i8, x, y, "y = max(x)")).vector;
+  };
+  EXPECT_EQ(largest("(16,2048,4096):(8388608,4096,1)", "(16,1,4096):(4096,4096,1)"), 16);
+  EXPECT_EQ(largest("(1,65536,1024):(67108864,1024,1)", "(1,1,1024):(1024,1024,1)"), 8)
+      << "few columns are shared by clusters";
   EXPECT_EQ(sum(f16, "(16,2048,4095):(8386560,4095,1)", "(16,1,4095):(4095,4095,1)").vector, 8);
 }
 

@@ -36,6 +36,8 @@ constexpr std::int64_t kFewHeld = 32;   // the same in large blocks of a cluster
 constexpr int kMostAcross = 8;          // elements of a vector, which accumulate apart
 constexpr int kMostOfBytes = 16;        // the same of elements of one byte
 constexpr std::int64_t kLongColumnOfBytes = 1024;
+// Fewer columns would be shared by clusters, to which shorter vectors leave more rows at once.
+constexpr std::int64_t kManyColumnsOfBytes = kLeastGroups * kMostOfBytes * device::kManyBlocks;
 constexpr std::int64_t kMostAccumulated = 48;  // bytes of these accumulators
 constexpr int kMostElements = 4;  // of a vector: each has accumulators and results of its own
 constexpr int kFewestOfWhole = 2, kMostOfWhole = 16;  // longer columns have several threads anyway
@@ -260,7 +262,8 @@ int most_of_read_columns(const Plan& plan, const Rows& rows) {
   int vector = kMostAcross;
   while (vector > 1 && vector * accumulator_bytes(plan) > kMostAccumulated) vector /= 2;
   // Of elements of one byte, several come in a word, and shifts are of whole vectors.
-  if (of_bytes && accumulator_bytes(plan) <= 8 && length.value_or(0) >= kLongColumnOfBytes)
+  if (of_bytes && accumulator_bytes(plan) <= 8 && length.value_or(0) >= kLongColumnOfBytes &&
+      count.value_or(0) >= kManyColumnsOfBytes)
     vector = kMostOfBytes;
   if (!length || !count) return vector;
   const std::int64_t sharing = *length <= kMostOfWhole ? 1 : ceil_div(*length, kStepsOfThread);
