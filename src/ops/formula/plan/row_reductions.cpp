@@ -19,7 +19,7 @@ using expr::NodeId;
 using expr::Op;
 using formula::Step;
 
-constexpr double kLanes = 128;  // of a multiprocessor
+constexpr double kUnits = 128;  // of a multiprocessor, that add and multiply f32
 
 std::size_t index_of(int number) {
   return static_cast<std::size_t>(number);
@@ -352,9 +352,9 @@ class RowReductions {
     const auto results = static_cast<double>(elements(product, 1).value()) *
                          static_cast<double>(product.analysis.shape.back().value());
     const double reading = results * size_bytes(f32) / costs.bytes_in_clock;
-    const double lanes = kLanes * device::device_of(target_).multiprocessors;
+    const double units = kUnits * device::device_of(target_).multiprocessors;
     const double formula =
-        results * static_cast<double>(expr::weight(user.analysis.program)) / lanes;
+        results * static_cast<double>(expr::weight(user.analysis.program)) / units;
     return clocks <
            product_clocks(product.op, product.analysis, target_) + std::max(reading, formula);
   }
