@@ -37,8 +37,8 @@ enum : int { kLevels = 5 };
 enum : int { kVectorsAtOnce = kRegisterVectors > 0 ? kRegisterVectors : kBatch };
 enum : int { kParts = !kAlong ? 1 : kVectorsAtOnce < 4 ? kVectorsAtOnce : 4 };
 
-// Loops over threads are unrolled if blocks wait for each other, or if a thread's value is one word.
-// The code of larger ones would take longer to compile, that of places a twentieth.
+// Loops over threads are unrolled if blocks wait for each other, or if a thread's value is one
+// word. The code of larger ones would take longer to compile, that of places a twentieth.
 enum : int { kUnrolledTurns = kCluster > 1 || kPassBytes <= 4 ? 5 : 1 };
 
 // What the threads and blocks of a row exchange. Reduction n of a kernel uses buffer n % 2: a

@@ -61,9 +61,9 @@ struct WarpgroupAttention {
   // code of their own, without the branches of other blocks. With a mask, plain scores go without
   // it: NVRTC would take longer than it should.
   static constexpr bool kHasFastTail = !Work::kHasMask || !Work::ScoreFormula::kPlain;
-  // Scores between known bounds need no maxima there: the reference that a tile's first block leaves
-  // is kept, and no exponential waits for the other scores of its row. Whether the bounds are near
-  // enough to each other is known at run time; if not, blocks take the other way.
+  // Scores between known bounds need no maxima there: the reference that a tile's first block
+  // leaves is kept, and no exponential waits for the other scores of its row. Whether the bounds
+  // are near enough to each other is known at run time; if not, blocks take the other way.
   static constexpr bool kHasBound = Formulas::Formula::kHasBound && !kReadsTensor;
   using Blocks = KeyBlocks<Work, Params>;
 
