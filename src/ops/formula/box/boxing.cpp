@@ -8,6 +8,7 @@
 #include "box/shared_order.hpp"
 #include "box/walks.hpp"
 #include "core/integer.hpp"
+#include "device/access.hpp"
 #include "device/scale.hpp"
 #include "plan/launch_shape.hpp"
 
@@ -30,7 +31,6 @@ constexpr int kNarrowAccess = 8;        // bytes
 constexpr double kFullTile = 0.9;       // of its slots
 constexpr double kSharedCycles = 2;
 constexpr std::int64_t kMostAtOnce = 4;  // elements of a thread in the outputs' order
-constexpr std::int64_t kBankBytes = 4;
 
 class Boxing {
  public:
@@ -85,7 +85,7 @@ class Boxing {
     for (std::int64_t vector = kMostAtOnce; vector > 1; vector /= 2) {
       const auto suits = [&](const Operand& operand) {
         if (transposed_of(box_, operand) != nullptr)
-          return vector * size_bytes(operand.dtype) <= kBankBytes;
+          return vector * size_bytes(operand.dtype) <= device::kBankBytes;
         if (stride_of(operand, 0) != 1) return !operand.written;
         return is_aligned(operand, vector);
       };

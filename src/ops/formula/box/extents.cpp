@@ -9,6 +9,7 @@
 #include "box/requests.hpp"
 #include "box/walks.hpp"
 #include "core/integer.hpp"
+#include "device/access.hpp"
 #include "plan/sectors.hpp"
 
 namespace tilejit::plan {
@@ -18,7 +19,6 @@ constexpr std::int64_t kRunBytes = 256;  // longer runs gain no more
 constexpr std::int64_t kLeastRunBytes = 64;
 // Of an input's runs beside an output's; if several inputs lie in other orders.
 constexpr std::int64_t kMostWeight = 8, kMostWeightOfSeveral = 2;
-constexpr std::int64_t kSectorBytes = 32;
 // Of blocks in a sector of an output: 40 ps of the memory's time.
 constexpr double kCyclesOfMeeting = 9;
 constexpr std::int64_t kThreads = 256;  // of a walk that is looked at
@@ -114,7 +114,8 @@ class Extents {
       const std::int64_t others = product_of(box_.extents) / box_.extents[m];
       std::int64_t best = box_.extents[m];
       double least = cycles_of_meetings(plan_, box_.extents);
-      for (std::int64_t unit = 2; unit <= std::min(kSectorBytes, box_.extents[m]); unit *= 2) {
+      for (std::int64_t unit = 2;
+           unit <= std::min<std::int64_t>(device::kSectorBytes, box_.extents[m]); unit *= 2) {
         const std::int64_t up = core::ceil_div(box_.extents[m], unit) * unit;
         const std::int64_t extent = up * others <= most && up < extents_[m] ? up : up - unit;
         if (extent == 0) continue;

@@ -7,12 +7,12 @@
 
 #include "box/walks.hpp"
 #include "core/integer.hpp"
+#include "device/access.hpp"
 
 namespace tilejit::plan {
 namespace {
 
-constexpr std::int64_t kLanes = 32, kLineBytes = 128, kBanks = 32, kBankBytes = 4;
-constexpr std::int64_t kWidestAccess = 16;                 // bytes
+constexpr std::int64_t kLanes = 32, kBanks = 32;
 constexpr std::int64_t kWarpsOfMap = 8, kWarpsOfWalk = 6;  // that are looked at
 constexpr double kCyclesOfChunk = 8;    // to load 16 bytes a lane, and to put four words
 constexpr double kCyclesOfWarp = 8;     // to start a warp and to number what it takes
@@ -51,7 +51,8 @@ class Request {
     Numbers lines;
     for (std::int64_t i = 0; i < count_; ++i) {
       const auto& [offset, bytes] = pieces_[static_cast<std::size_t>(i)];
-      for (std::int64_t at = offset / kLineBytes; at * kLineBytes < offset + bytes; ++at) {
+      for (std::int64_t at = offset / device::kLineBytes; at * device::kLineBytes < offset + bytes;
+           ++at) {
         lines.push_back(at);
       }
     }
@@ -63,7 +64,8 @@ class Request {
     Numbers words;
     for (std::int64_t i = 0; i < count_; ++i) {
       const auto& [offset, bytes] = pieces_[static_cast<std::size_t>(i)];
-      for (std::int64_t at = offset / kBankBytes; at * kBankBytes < offset + bytes; ++at) {
+      for (std::int64_t at = offset / device::kBankBytes; at * device::kBankBytes < offset + bytes;
+           ++at) {
         words.push_back(at);
       }
     }
@@ -178,7 +180,7 @@ double cycles_of(const Plan& plan, const Tile& tile) {
           }));
       continue;
     }
-    const std::int64_t words = vector * size_bytes(operand.dtype) * kLanes / kLineBytes;
+    const std::int64_t words = vector * size_bytes(operand.dtype) * kLanes / device::kLineBytes;
     lines += static_cast<double>(2 * vector * std::max<std::int64_t>(1, words));
     for (std::int64_t i = 0; i < vector; ++i) {
       lines += static_cast<double>(lines_of_vectors(
@@ -255,7 +257,8 @@ double bank_cycles(const Box& box, const Walk& walk, const std::vector<std::int6
     return elements * bytes;
   };
   const bool side_by_side = walk.vector > 1 && pitch[walk.modes.front()] == 1;
-  const std::int64_t at_once = side_by_side ? std::min(walk.vector, kWidestAccess / bytes) : 1;
+  const std::int64_t at_once =
+      side_by_side ? std::min<std::int64_t>(walk.vector, device::kWidestAccess / bytes) : 1;
   return cycles_per_lane(box, walk, bytes * at_once, offset,
                          [](const Request& request) { return request.words_of_bank(); }) /
          static_cast<double>(at_once);

@@ -4,12 +4,12 @@
 
 #include "box/requests.hpp"
 #include "box/walks.hpp"
+#include "device/access.hpp"
 
 namespace tilejit::plan {
 namespace {
 
 constexpr std::int64_t kMostPadding = 17;  // elements
-constexpr std::int64_t kBankBytes = 4;
 constexpr std::int64_t kSmallElement = 2;  // bytes
 // Bytes of the shortest run that is copied beside an input in order, and without one.
 constexpr std::int64_t kShortestCopy = 64, kShortestCopyAlone = 256;
@@ -81,7 +81,7 @@ std::optional<Transposed> copied_by_runs(const Plan& plan, const Box& box,
   const Runs runs = runs_of(box, copied, static_cast<int>(bytes));
   const std::int64_t least = has_direct_input(plan, box) ? kShortestCopy : kShortestCopyAlone;
   if (runs.elements * bytes < least) return std::nullopt;
-  std::int64_t pitch = (runs.chunks * kChunkBytes + kBankBytes) / bytes;
+  std::int64_t pitch = (runs.chunks * kChunkBytes + device::kBankBytes) / bytes;
   for (const std::size_t m : transposed.walk.modes) {
     if (std::ranges::count(copied.run, m) != 0) {
       copied.pitch[m] = stride_of(operand, m);

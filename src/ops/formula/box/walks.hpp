@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "device/access.hpp"
 #include "plan/plan.hpp"
 
 namespace tilejit::plan {
@@ -16,7 +17,7 @@ using Modes = std::vector<std::size_t>;
 [[nodiscard]] Modes order_of(const Operand& operand);
 
 /// Bytes of the aligned accesses by which runs are copied.
-inline constexpr int kChunkBytes = 16;
+inline constexpr int kChunkBytes = device::kWidestAccess;
 
 /// How the operand passes through shared memory; null if it does not.
 [[nodiscard]] const Transposed* transposed_of(const Box& box, const Operand& operand);

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "core/integer.hpp"
+#include "device/access.hpp"
 #include "figures/of_families.hpp"
 #include "tilejit/error.hpp"
 
@@ -13,7 +14,7 @@ using plan::Operand;
 using plan::Plan;
 using plan::Reach;
 
-constexpr std::int64_t kLanes = 32, kSectorBytes = 32;
+constexpr std::int64_t kLanes = 32;
 
 /// One mode of a tile as an operand sees it: from the number of an element to its offset.
 struct Axis {
@@ -83,7 +84,7 @@ void add_request(const TileMemory& memory, const Layout& layout, std::int64_t la
     for (std::int64_t byte = *offset * element_bytes; byte < *offset * element_bytes + access_bytes;
          ++byte) {
       bytes.push_back(byte);
-      touched.push_back(byte / kSectorBytes);
+      touched.push_back(byte / device::kSectorBytes);
     }
   }
   const auto distinct = [](std::vector<std::int64_t>& numbers) {
@@ -91,7 +92,7 @@ void add_request(const TileMemory& memory, const Layout& layout, std::int64_t la
     return std::unique(numbers.begin(), numbers.end()) - numbers.begin();
   };
   sectors.touched += distinct(touched);
-  sectors.least += (distinct(bytes) + kSectorBytes - 1) / kSectorBytes;
+  sectors.least += (distinct(bytes) + device::kSectorBytes - 1) / device::kSectorBytes;
 }
 
 }  // namespace

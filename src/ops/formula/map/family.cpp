@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/json_line.hpp"
+#include "device/access.hpp"
 #include "device/scale.hpp"
 #include "plan/launch_shape.hpp"
 
@@ -15,7 +16,6 @@ constexpr int kBytesOfBlock = 8 * 1024;  // that it reads and writes: more gain 
 // Threads that a heavy formula should have before each takes several vectors, if there are so many.
 constexpr std::int64_t kThreadsOfHeavy = 4 * device::kThreadsAtOnce;
 constexpr std::int64_t kHeavyWeight = 32;
-constexpr std::int64_t kSectorBytes = 32;
 constexpr double kBytesBetween = double{6 << 20};  // after which sectors are no longer in L1 caches
 
 /// Vectors of a thread: as many as its formula and registers allow, until a block moves enough
@@ -40,7 +40,7 @@ int unroll_of(const Plan& plan) {
 bool lies_within(const Operand& operand, const Mode& mode, const Mode& inner) {
   if (!mode.stride.is_known() || !inner.stride.is_known()) return false;
   const std::int64_t step = mode.stride.value();
-  return step > 0 && step * size_bytes(operand.dtype) < kSectorBytes &&
+  return step > 0 && step * size_bytes(operand.dtype) < device::kSectorBytes &&
          step * mode.extent.value() <= inner.stride.value();
 }
 
@@ -52,7 +52,7 @@ std::size_t first_of(const Plan& plan) {
   double bytes = 0;  // that pass through the caches, per coordinate of all modes
   for (const Operand& operand : plan.operands) {
     if (repeats(operand)) continue;
-    bytes += operand.reach == Reach::strided ? kSectorBytes : size_bytes(operand.dtype);
+    bytes += operand.reach == Reach::strided ? device::kSectorBytes : size_bytes(operand.dtype);
   }
   for (const Operand& operand : plan.operands) {
     const OperandMode& inner = operand.modes.front();

@@ -3,11 +3,11 @@
 #include <numeric>
 
 #include "box/walks.hpp"
+#include "device/access.hpp"
 
 namespace tilejit::plan {
 namespace {
 
-constexpr std::int64_t kSectorBytes = 32;
 constexpr std::int64_t kBytesOfCache = std::int64_t{24} << 20;  // half an L2 cache
 
 }  // namespace
@@ -21,7 +21,7 @@ bool cuts_sectors(const Plan& plan, const Operand& operand) {
     if (operand.modes[m].size() != 1 || !stride.is_known() || !plan.extents[m].is_known())
       return false;
     all = all * plan.extents[m];
-    cuts = cuts || (m > 0 && stride.value() * bytes % kSectorBytes != 0);
+    cuts = cuts || (m > 0 && stride.value() * bytes % device::kSectorBytes != 0);
   }
   return cuts && all.value() >= kBytesOfCache;
 }
@@ -29,7 +29,7 @@ bool cuts_sectors(const Plan& plan, const Operand& operand) {
 double meetings_per_element(const Operand& operand, const std::vector<Dim>& extents,
                             const std::vector<std::int64_t>& block) {
   const std::int64_t bytes = size_bytes(operand.dtype);
-  std::int64_t run = 1, following = 1, unit = kSectorBytes;  // runs begin at its multiples
+  std::int64_t run = 1, following = 1, unit = device::kSectorBytes;  // runs begin at its multiples
   bool goes_on = true;
   for (const std::size_t m : order_of(operand)) {
     if (extents[m].is(1)) continue;
@@ -41,7 +41,7 @@ double meetings_per_element(const Operand& operand, const std::vector<Dim>& exte
     goes_on = whole;
     following *= extents[m].value();
   }
-  return (1 - static_cast<double>(unit) / kSectorBytes) / static_cast<double>(run);
+  return (1 - static_cast<double>(unit) / device::kSectorBytes) / static_cast<double>(run);
 }
 
 std::int64_t strip_of(const Plan& plan) {

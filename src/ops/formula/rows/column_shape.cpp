@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "core/integer.hpp"
+#include "device/access.hpp"
 #include "device/scale.hpp"
 #include "rows/row_shape.hpp"
 #include "rows/rows.hpp"
@@ -19,8 +20,7 @@ constexpr int kThreadsOfStrip = 256;
 constexpr int kThreadsOfWidest = 1024;  // of strips of large elements that begin within sectors
 constexpr int kThreadsOfShort = 128;    // the fewest threads of a block
 constexpr int kLeastGroups = 4;         // 64 bytes side by side with vectors of 16 bytes
-constexpr int kLineBytes = 128, kSectorBytes = 32;
-constexpr std::int64_t kNearBytes = 4 * kLineBytes;
+constexpr std::int64_t kNearBytes = 4 * device::kLineBytes;
 constexpr std::int64_t kFewOfThread = 8;  // vectors of a column
 constexpr std::int64_t kManyOfNear = 8;   // times the threads that are resident
 constexpr int kGroupsOfLine = 8;          // 128 bytes
@@ -41,7 +41,6 @@ constexpr std::int64_t kManyColumnsOfBytes = kLeastGroups * kMostOfBytes * devic
 constexpr std::int64_t kMostAccumulated = 48;  // bytes of these accumulators
 constexpr int kMostElements = 4;  // of a vector: each has accumulators and results of its own
 constexpr int kFewestOfWhole = 2, kMostOfWhole = 16;  // longer columns have several threads anyway
-constexpr int kWidestAccess = 16;                     // bytes
 constexpr int kNarrowestAccess = 4;
 constexpr int kHeldByMany = 4;  // vectors of a thread, if there are enough for all threads
 // With fewer threads than this, columns of twice as many still find room on the device.
@@ -71,7 +70,7 @@ bool share_strips(const Plan& plan, std::int64_t count, std::int64_t length, Row
 
 /// Bytes of a vector of the narrowest operand that is contiguous across rows.
 int bytes_of_vector(const Plan& plan, const Rows& rows) {
-  int bytes = kWidestAccess;
+  int bytes = device::kWidestAccess;
   for (const Operand& operand : plan.operands) {
     const bool full = operand.written ? !operand.per_row : varies_in_row(operand, rows);
     if (full && operand.reach == Reach::contiguous)
@@ -110,7 +109,7 @@ int groups_side_by_side(const Plan& plan, const Rows& rows) {
   const auto groups = static_cast<int>(
       std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(vectors, 1, kWarp))));
   const bool is_long = *length >= std::int64_t{kStepsOfThread} * kThreadsAcross / groups;
-  return is_long || groups * bytes_of_vector(plan, rows) < kSectorBytes ? groups : kWarp;
+  return is_long || groups * bytes_of_vector(plan, rows) < device::kSectorBytes ? groups : kWarp;
 }
 
 /// Registers for one vector of each input that a thread holds. Shifted ones come in two chunks.
@@ -146,7 +145,8 @@ bool is_turned(const Plan& plan, const Rows& rows) {
     const Dim &near = along[0].stride, &far = across[0].stride;
     const std::int64_t bytes = size_bytes(operand.dtype);
     return near.is_known() && far.is_known() && near.value() > 0 &&
-           2 * near.value() * bytes <= kSectorBytes && far.value() * bytes >= kSectorBytes;
+           2 * near.value() * bytes <= device::kSectorBytes &&
+           far.value() * bytes >= device::kSectorBytes;
   });
 }
 
@@ -169,7 +169,7 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
   const std::int64_t blocks = plan.target.major >= 9 ? kMaxCluster : 1,
                      few = kFewHeld / plan.vector;
   const int side = groups_side_by_side(plan, rows);
-  const int widest = vectors_of(turned ? kSectorBytes : kLineBytes);
+  const int widest = vectors_of(turned ? device::kSectorBytes : device::kLineBytes);
   Sharing chosen{power_of_two_from(ceil_div(length, most)), std::min(side, widest)};
   auto& [sharing, strip] = chosen;
   // A warp then has neighbours along the row, unless few lines have all that it reads.
@@ -186,7 +186,8 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
            (threads > kThreadsAcross && count * chosen.sharing < 2 * device::kThreadsAtOnce) ||
            (threads > kThreadsOfStrip * blocks && length > few * chosen.sharing);
   };
-  const int least = vectors_of(count * sharing < 8 * kFewThreads ? kSectorBytes : kLineBytes / 2);
+  const int least =
+      vectors_of(count * sharing < 8 * kFewThreads ? device::kSectorBytes : device::kLineBytes / 2);
   while (strip > least && is_too_wide()) {
     strip /= 2;
     if (length > few * sharing && 2 * chosen.threads() <= kThreadsAcross * blocks) sharing *= 2;
@@ -215,7 +216,7 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
   rows.register_vectors = static_cast<int>(ceil_div(*length, chosen->sharing));
   const int least_threads = is_turned(plan, rows) ? 2 * kWarp : kThreadsOfShort;
   int groups = std::max(chosen->strip, least_threads / rows.row_threads);
-  const int least = std::max(1, kSectorBytes / bytes_of_vector(plan, rows));
+  const int least = std::max(1, device::kSectorBytes / bytes_of_vector(plan, rows));
   while (groups > least && groups * rows.row_threads > 2 * kWarp && rows.cluster == 1 &&
          ceil_div(*count, groups) < device::kManyBlocks)
     groups /= 2;
@@ -269,7 +270,7 @@ int most_of_read_columns(const Plan& plan, const Rows& rows) {
   const std::int64_t sharing = *length <= kMostOfWhole ? 1 : ceil_div(*length, kStepsOfThread);
   while (vector > 1 && *count * sharing < vector * device::kThreadsAtOnce) vector /= 2;
   // Of three vectors that lie side by side, blocks would take two, and one with the next three's.
-  vector = std::min(vector, kWidestAccess / widest_in_row(plan, rows));
+  vector = std::min(vector, device::kWidestAccess / widest_in_row(plan, rows));
   if (rows.first > 1 && plan.extents[0] == Dim(3 * vector)) vector = std::max(1, vector / 2);
   return vector;
 }
@@ -327,7 +328,7 @@ int most_of_columns(const Plan& plan) {
   int widest = 1;
   for (const Operand& operand : plan.operands) widest = std::max(widest, size_bytes(operand.dtype));
   Plan wider = plan;
-  for (int vector = std::min(kMostElements, kWidestAccess / widest);
+  for (int vector = std::min(kMostElements, device::kWidestAccess / widest);
        vector * widest > kNarrowestAccess; vector /= 2) {
     wider.vector = vector;
     const bool shifted = plan.extents.front().value() % vector != 0;

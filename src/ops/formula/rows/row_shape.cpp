@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/integer.hpp"
+#include "device/access.hpp"
 #include "device/scale.hpp"
 #include "expr/traits.hpp"
 #include "rows/row_shape.hpp"
@@ -174,7 +175,7 @@ bool has_short_runs(const Plan& plan, const Rows& rows) {
   if (widest == nullptr || widest->written) return false;
   const OperandMode& next_row = widest->modes[rows.count];
   return next_row.size() == 1 && next_row[0].stride == plan.extents[0] &&
-         plan.extents[0].value() * size_bytes(widest->dtype) < 2 * kSectorBytes;
+         plan.extents[0].value() * size_bytes(widest->dtype) < 2 * device::kSectorBytes;
 }
 
 /// Rows whose runs are below two sectors, and that are read once: few threads of a warp share a
@@ -207,7 +208,7 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
                                : std::max(busy_threads(*vectors, std::max(register_vectors, bytes)),
                                           threads_of_few(plan, rows, *vectors));
   // Two vectors side by side are then whole sectors.
-  if (*vectors == 2 && least_access(plan, rows) == kWidestAccess && writes_elements(plan))
+  if (*vectors == 2 && least_access(plan, rows) == device::kWidestAccess && writes_elements(plan))
     rows.row_threads = std::max(rows.row_threads, 2);
   if (!holds_one) {
     rows.row_threads = threads_of_busy_device(plan, rows, *vectors, most_held);
@@ -234,7 +235,7 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   // threads, f32 rows reach 96 to 98 % and bf16 rows 94 to 96 %; with blocks of 512 threads, they
   // reach 66 to 81 % and 95 to 96 %.
   const bool has_large_elements =
-      plan.vector <= kFewElements && least_access(plan, rows) == kWidestAccess;
+      plan.vector <= kFewElements && least_access(plan, rows) == device::kWidestAccess;
   const int threads_of_cluster = has_large_elements ? kMaxThreads : half;
   const auto by_block = [&] {
     for (int row_threads = rows.row_threads; row_threads < kMaxThreads; row_threads *= 2) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/integer.hpp"
+#include "device/access.hpp"
 #include "device/scale.hpp"
 #include "expr/traits.hpp"
 #include "rows/row_shape.hpp"
@@ -83,7 +84,7 @@ bool writes_elements(const Plan& plan) {
 }
 
 int least_access(const Plan& plan, const Rows& rows) {
-  int bytes = kWidestAccess;
+  int bytes = device::kWidestAccess;
   for (const Operand& operand : plan.operands) {
     if (operand.read && !operand.every_row && varies_in_row(operand, rows))
       bytes = std::min(bytes, operand.access_bytes);
@@ -110,7 +111,7 @@ int threads_of_busy_device(const Plan& plan, Rows rows, std::int64_t vectors,
     const std::int64_t steps = ceil_div(vectors, fewer.row_threads);
     if (now < kInstructionsOfByte * bytes || *count * fewer.row_threads < kThreadsOfBusy ||
         steps > most_held || steps * registers > kRegistersOfBusy ||
-        fewer.row_threads * least_access(plan, rows) < kSectorBytes ||
+        fewer.row_threads * least_access(plan, rows) < device::kSectorBytes ||
         instructions_of_row(plan, fewer, vectors) > kGainOfFewer * now)
       break;
     rows = fewer;
@@ -120,8 +121,8 @@ int threads_of_busy_device(const Plan& plan, Rows rows, std::int64_t vectors,
 
 int threads_of_odd_rows(const Plan& plan, const Rows& rows, std::int64_t vectors) {
   int threads = rows.row_threads;
-  if (vectors % 2 == 0 || !writes_elements(plan) || least_access(plan, rows) != kWidestAccess ||
-      plan.peeled)
+  if (vectors % 2 == 0 || !writes_elements(plan) ||
+      least_access(plan, rows) != device::kWidestAccess || plan.peeled)
     return threads;
   const auto steps = [&] { return ceil_div(vectors, threads); };
   while (threads < kWarp && steps() > 1 && kLeastVectorsOfStep * steps() > vectors) threads *= 2;

@@ -6,8 +6,6 @@
 
 namespace tilejit::plan {
 
-inline constexpr int kWidestAccess = 16;  ///< bytes
-inline constexpr std::int64_t kSectorBytes = 32;
 inline constexpr int kPlainOfSpecial = 4;  ///< instructions that take as long as a special one
 /// Registers that hold vectors if two blocks of 512 threads are on a multiprocessor.
 inline constexpr int kFewRegisters = 32;

@@ -4,6 +4,7 @@
 
 #include "core/integer.hpp"
 #include "core/json_line.hpp"
+#include "device/access.hpp"
 #include "device/scale.hpp"
 #include "rows/rows.hpp"
 #include "staged/runs.hpp"
@@ -13,7 +14,6 @@ namespace {
 
 using core::ceil_div;
 
-constexpr int kWidestAccess = 16;                       // bytes
 constexpr std::int64_t kMostBytesOfRow = 512;           // of its widest element: four lines
 constexpr int kThreads = 128;                           // of a block
 constexpr int kMostRowThreads = 8;                      // 16 rows at a time or more, see below
@@ -90,7 +90,7 @@ bool suits_staging(const Plan& plan, const Tuning& tuning) {
   if (std::ranges::any_of(plan.operands, in_place)) return false;
   const std::int64_t aligned = length & -length;  // elements of a vector that divides rows
   const int bytes = widest_vector(plan);
-  if (bytes == 0 || bytes >= kWidestAccess || plan.vector != aligned || length < 2 ||
+  if (bytes == 0 || bytes >= device::kWidestAccess || plan.vector != aligned || length < 2 ||
       length / aligned * bytes > kMostBytesOfRow) {
     return false;
   }
@@ -107,7 +107,7 @@ void StagedRows::choose_launch(Plan& plan, const Tuning& tuning) {
   plan.threads = kThreads;
   plan.unroll = 1;
   for (Operand& operand : plan.operands) {
-    if (staged_pitch(plan, operand)) operand.access_bytes = kWidestAccess;
+    if (staged_pitch(plan, operand)) operand.access_bytes = device::kWidestAccess;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "device/access.hpp"
 #include "device/scale.hpp"
 #include "plan/launch_shape.hpp"
 #include "rows/rows.hpp"
@@ -12,7 +13,6 @@
 namespace tilejit::plan {
 namespace {
 
-constexpr int kWidestAccess = 16;   // bytes
 constexpr int kMostRegisters = 64;  // that hold vectors
 constexpr std::int64_t kFewColumns = 32;
 
@@ -65,7 +65,7 @@ std::int64_t run_bytes(const Plan& plan, const StagedRows& staged, const Operand
   if (staged.columns == 1 || bytes == 0) return bytes;
   // Runs may begin within 16 bytes.
   const int pads = staged.slabs * staged_pad(plan, staged, operand);
-  return (bytes / kWidestAccess + 2 + pads) * kWidestAccess;
+  return (bytes / device::kWidestAccess + 2 + pads) * device::kWidestAccess;
 }
 
 /// Bytes of shared memory before the run of `end`, or of all runs if it is null.
@@ -117,7 +117,7 @@ std::int64_t shared_bytes_of_row(const Plan& plan) {
 
 std::optional<std::int64_t> staged_pitch(const Plan& plan, const Operand& operand) {
   const auto& tensor = plan.signature.tensors[static_cast<std::size_t>(operand.tensor)];
-  if (operand.per_row || operand.every_row || tensor.align % kWidestAccess != 0)
+  if (operand.per_row || operand.every_row || tensor.align % device::kWidestAccess != 0)
     return std::nullopt;
   const bool repeats = operand.modes[0].size() == 1 && operand.modes[0][0].stride.is(0);
   const auto* const staged = std::get_if<StagedRows>(&plan.family);
@@ -136,7 +136,7 @@ int staged_pad(const Plan& plan, const StagedRows& staged, const Operand& operan
   const std::int64_t bytes =
       plan.extents[0].value() * staged.columns * size_bytes(operand.dtype);  // of a slab
   const bool few = staged.columns < kFewColumns && staged.slabs > 1 && is_full(plan, operand);
-  return few && bytes % (2 * kWidestAccess) == 0 ? 1 : 0;
+  return few && bytes % (2 * device::kWidestAccess) == 0 ? 1 : 0;
 }
 
 std::int64_t staged_place(const Plan& plan, const StagedRows& staged, const Operand& operand) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/integer.hpp"
+#include "device/access.hpp"
 #include "device/device.hpp"
 #include "device/scale.hpp"
 #include "rows/rows.hpp"
@@ -15,7 +16,6 @@ namespace {
 
 using core::ceil_div;
 
-constexpr int kWidestAccess = 16;  // bytes
 constexpr int kWord = 4;
 constexpr int kMostThreads = 256;                      // of a block
 constexpr int kMostOfSlab = 512;                       // if it has one slab
@@ -32,9 +32,8 @@ constexpr int kMostColumnsOfChunk = 1024;              // each of which takes a 
 constexpr std::int64_t kBytesOfBlock = 6 * 1024;       // of inputs
 constexpr std::int64_t kMostBytesOfSlabs = 16 * 1024;  // of shared memory, if slabs are several
 constexpr int kBytesBesides = 2 * 1024;                // of shared memory, for each block
-constexpr std::int64_t kLineBytes = 128;
 constexpr std::int64_t kManyBytes =
-    4 * kLineBytes;  // of columns side by side, if they are not very short
+    4 * device::kLineBytes;  // of columns side by side, if they are not very short
 constexpr std::int64_t kShortColumn = 8;
 constexpr std::int64_t kLeastSlabs = 2 * device::kManyBlocks;
 constexpr std::int64_t kLeastElements = std::int64_t{1} << 19;
@@ -82,7 +81,7 @@ Plan with_slabs(const Plan& plan, const Rows& rows, std::size_t inner) {
     operand.access_bytes = size_bytes(operand.dtype);
     const OperandMode& innermost = operand.modes.front();
     const bool staged_run = staged_pitch(slabs, operand).has_value();
-    if (staged_run) operand.access_bytes = kWidestAccess;
+    if (staged_run) operand.access_bytes = device::kWidestAccess;
     const bool one = innermost.size() == 1;
     operand.reach = one && innermost[0].stride.is(0) && !operand.written ? Reach::broadcast
                     : staged_run || (one && innermost[0].stride.is(1))   ? Reach::contiguous
@@ -129,16 +128,16 @@ void fill_block(Plan& plan, std::int64_t count, StagedRows& staged) {
 bool are_narrow(const Plan& plan, const StagedRows& staged) {
   const int widest = widest_vector(plan);  // an element
   if (widest == 0) return false;
-  const int access = std::gcd(staged.columns * widest, kWidestAccess);
+  const int access = std::gcd(staged.columns * widest, device::kWidestAccess);
   const std::int64_t bytes = std::int64_t{staged.columns} * widest;
   // Groups of threads are powers of two: of three vectors side by side, blocks would take two.
-  if (access == kWidestAccess) {
-    const auto vectors = static_cast<std::uint64_t>(bytes / kWidestAccess);
-    return bytes < kLineBytes && !std::has_single_bit(vectors) &&
+  if (access == device::kWidestAccess) {
+    const auto vectors = static_cast<std::uint64_t>(bytes / device::kWidestAccess);
+    return bytes < device::kLineBytes && !std::has_single_bit(vectors) &&
            plan.extents.front().value() >= kShortColumn;
   }
   if (staged.direction && plan.extents.front().value() > most_held(plan, staged)) return true;
-  if (access >= kWord) return bytes < kLineBytes;
+  if (access >= kWord) return bytes < device::kLineBytes;
   return bytes < kManyBytes || plan.extents.front().value() < kShortColumn;
 }
 
