@@ -315,6 +315,8 @@ class Emitter {
       return may_overflow || traits(n.op).infix.empty() ? device_function : std::string();
     }
     if (n.op == Op::neg || !traits(n.op).infix.empty()) return {};
+    if (n.type != f64 && (n.op == Op::sin || n.op == Op::cos || n.op == Op::tan))
+      return device_function;
     const auto function = traits(n.op).builtin;
     return function.empty() ? device_function : std::string(function) + (n.type == f64 ? "" : "f");
   }

@@ -17,6 +17,7 @@
 #define gridDim emulation::Block::grid
 #define blockDim emulation::Block::extents
 #define __device__
+#define __constant__
 #define __global__
 #define __forceinline__ inline
 #define __noinline__

@@ -16,6 +16,8 @@
 #include "support/conversions.hpp"
 
 #define __device__
+#define __constant__
+#define __noinline__
 #define __forceinline__ inline
 
 // CUDA's built-in functions that math.cuh calls.
@@ -91,6 +93,7 @@ inline float __ull2float_rz(unsigned long long x) {
 #include "tile/integers.cuh"
 #include "tile/math.cuh"
 #include "tile/rescale.cuh"
+#include "tile/trigonometry.cuh"
 
 namespace {
 
@@ -176,6 +179,43 @@ TEST(DeviceMath, QuotientsOfZeroHaveTheDivisionsResults) {
       EXPECT_EQ(std::signbit(got), std::signbit(want));
       EXPECT_EQ(got, want);
     }
+  }
+}
+
+/// What `got` is off, in units in the last place of the nearest float.
+double ulps_between(double want, float got) {
+  int exponent = 0;
+  std::frexp(want, &exponent);
+  return std::fabs(got - want) / std::ldexp(1, std::max(exponent, -125) - 24);
+}
+
+// Every 997th float, and more where arguments become too large to be reduced by subtraction.
+TEST(DeviceMath, SinesAreTwoUnitsOffAtMost) {
+  const auto check = [](float x) {
+    const double wide = x;
+    ASSERT_LE(ulps_between(std::sin(wide), math::sin(x)), 2) << x;
+    ASSERT_LE(ulps_between(std::cos(wide), math::cos(x)), 2) << x;
+    ASSERT_LE(ulps_between(std::tan(wide), math::tan(x)), 4) << x;
+  };
+  constexpr auto kInfBits = std::uint32_t{0x7f800000};
+  for (std::uint32_t bits = 0; bits < kInfBits; bits += 997) {
+    check(std::bit_cast<float>(bits));
+    check(-std::bit_cast<float>(bits));
+  }
+  for (float x = 65000.0f; x < 66000.0f; x += 0.0625f) check(x);
+  for (int i = 1; i < 100000; i += 7) check(static_cast<float>(i * 1.57079632679489661923));
+}
+
+TEST(DeviceMath, SinesAtTheirEdges) {
+  for (const float x : {kInf, -kInf, kNan}) {
+    EXPECT_TRUE(std::isnan(math::sin(x)));
+    EXPECT_TRUE(std::isnan(math::cos(x)));
+    EXPECT_TRUE(std::isnan(math::tan(x)));
+  }
+  for (const float x : {0.0f, -0.0f, std::numeric_limits<float>::denorm_min(), -1e-30f}) {
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(math::sin(x)), std::bit_cast<std::uint32_t>(x));
+    EXPECT_EQ(math::tan(x), x);
+    EXPECT_EQ(math::cos(x), 1);
   }
 }
 

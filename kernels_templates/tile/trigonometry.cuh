@@ -1,0 +1,87 @@
+// sin, cos and tan in single precision, at most 2 units in the last place off (tan 4). CUDA's have
+// a loop over an array in local memory for large arguments, once for each call in the code.
+#pragma once
+
+#include "tile/math.cuh"
+
+namespace tile::math {
+
+// 2 / pi after the point, behind 32 zeros.
+static __constant__ u32 kTwoOverPi[8] = {0,          0xa2f9836e, 0x4e441529, 0xfc2757d1,
+                                         0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab};
+
+// x is remainder + quadrant * pi / 2, apart from full turns; the remainder is at most pi / 4, or
+// hardly more.
+struct Turned {
+  float remainder;
+  u32 quadrant;  // its last two bits
+
+  // Above 2^16 there are not enough bits in x to subtract multiples of pi / 2 from it. It is an
+  // integer times a power of two, of which only the bits of 2 / pi matter that do not give full
+  // turns (M. Payne, R. Hanek, "Radian reduction for trigonometric functions", 1983).
+  static __device__ __noinline__ Turned of_large(float x) {
+    const u32 bits = u32(__float_as_int(x));
+    const u64 mantissa = (bits & 0x7fffff) | 0x800000;
+    const u32 first = (bits >> 23) - 120, word = first / 32, shift = first % 32;
+    const auto two_over_pi = [&](u32 i) {
+      const u64 both = u64(kTwoOverPi[word + i]) << 32 | kTwoOverPi[word + i + 1];
+      return u32(both << shift >> 32);
+    };
+    // Turns after the point; those before it are cut off.
+    const u64 turns = (mantissa * two_over_pi(0) << 32) + mantissa * two_over_pi(1) +
+                      (mantissa * two_over_pi(2) >> 32);
+    const u32 quadrant = u32((turns + (1ull << 61)) >> 62);
+    const i64 rest = i64(turns - (u64(quadrant) << 62));
+    return {x < inf_f32() ? float(double(rest) * 0x1.921fb54442d18p-62) : nan_f32(), quadrant};
+  }
+
+  // x >= 0
+  static TILE_DEVICE Turned of(float x) {
+    // Added to 1.5 * 2^23, the number of quadrants is rounded to an integer in the last bits. pi /
+    // 2 in three parts (W. Cody, W. Waite, "Software manual for the elementary functions", 1980).
+    const float rounded = fmaf(x, 0x1.45f306p-1f, 0x1.8p23f), quadrants = rounded - 0x1.8p23f;
+    Turned turned = {fmaf(quadrants, -0x1.921fb4p+0f, x), u32(__float_as_int(rounded))};
+    turned.remainder = fmaf(quadrants, -0x1.4442dp-24f, turned.remainder);
+    turned.remainder = fmaf(quadrants, -0x1.846988p-48f, turned.remainder);
+    if (x > 0x1p16f) turned = of_large(x);
+    return turned;
+  }
+};
+
+// Minimax polynomials over -pi / 4 to pi / 4, with relative errors of 2^-28 and 2^-33.
+TILE_DEVICE float sin_of_small(float x) {
+  const float square = x * x;
+  float y = fmaf(-0x1.994e5ap-13f, square, 0x1.11076p-7f);
+  y = fmaf(y, square, -0x1.555546p-3f);
+  return fmaf(y, x * square, x);
+}
+TILE_DEVICE float cos_of_small(float x) {
+  const float square = x * x;
+  float y = fmaf(0x1.9a020ap-16f, square, -0x1.6c0c8ap-10f);
+  y = fmaf(y, square, 0x1.55554ap-5f);
+  y = fmaf(y, square, -0.5f);
+  return fmaf(y, square, 1.f);
+}
+
+// The sine of that angle, with its sign changed if the first bit of `sign` is set.
+TILE_DEVICE float sin_after(const Turned& x, u32 sign) {
+  const float y = x.quadrant & 1 ? cos_of_small(x.remainder) : sin_of_small(x.remainder);
+  return __int_as_float(__float_as_int(y) ^ i32((x.quadrant << 30 ^ sign) & 0x80000000));
+}
+
+// Odd functions take the sign of x in the end, also that of 0.
+TILE_DEVICE float sin(float x) {
+  return sin_after(Turned::of(fabsf(x)), u32(__float_as_int(x)));
+}
+TILE_DEVICE float cos(float x) {
+  const Turned turned = Turned::of(fabsf(x));
+  return sin_after({turned.remainder, turned.quadrant + 1}, 0);
+}
+TILE_DEVICE float tan(float x) {
+  const Turned turned = Turned::of(fabsf(x));
+  const float sin = sin_of_small(turned.remainder), cos = cos_of_small(turned.remainder);
+  const float y = turned.quadrant & 1 ? -cos / sin : sin / cos;
+  return x < 0 ? -y : y;
+}
+
+}  // namespace tile::math
