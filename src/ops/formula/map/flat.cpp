@@ -9,7 +9,10 @@ namespace tilejit::plan {
 namespace {
 
 constexpr std::int64_t kLeastRepeats = 4;
-constexpr int kNarrowAccess = 8;                               // bytes
+constexpr int kNarrowAccess = 8;  // bytes
+// Of the cycles that the plan takes, if large inputs are read element by element: each of these has
+// its place to find.
+constexpr double kMostWithLarge = 0.7;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 31;  // numbered by 32 bits
 
 bool is_known(const OperandMode& leaves) {
@@ -66,8 +69,7 @@ bool repeats(const Operand& operand, const std::vector<Dim>& extents) {
   return times >= kLeastRepeats;
 }
 
-/// The plan with its first `count` modes as one; nothing if an output does not go on, or an input
-/// that does not is large.
+/// The plan with its first `count` modes as one; nothing if an output does not go on.
 std::optional<Plan> with_merged(const Plan& plan, std::size_t count) {
   Plan flat = plan;
   std::get<Map>(flat.family).flat = true;
@@ -82,28 +84,68 @@ std::optional<Plan> with_merged(const Plan& plan, std::size_t count) {
     operand.modes.front() = merged(operand, count, plan.extents);
     operand.modes.erase(operand.modes.begin() + 1, operand.modes.begin() + merged_end);
     if (operand.modes.front().size() == 1) continue;
-    if (operand.written || !repeats(plan.operands[k], plan.extents)) return std::nullopt;
+    if (operand.written) return std::nullopt;
     operand.reach = Reach::strided;
   }
   return flat;
 }
+
+/// Whether an input that does not repeat goes on from row to row in `plan`, but not in `flat`.
+bool breaks_large(const Plan& plan, const Plan& flat) {
+  for (std::size_t k = 0; k < plan.operands.size(); ++k) {
+    const bool breaks = flat.operands[k].modes.front().size() > 1;
+    if (breaks && !repeats(plan.operands[k], plan.extents)) return true;
+  }
+  return false;
+}
+
+/// The same plan with smaller vectors.
+Plan with_vector(Plan plan, int vector) {
+  plan.vector = vector;
+  plan.ragged = plan.extents.front().value() % vector != 0;
+  for (Operand& operand : plan.operands) {
+    if (operand.reach == Reach::contiguous)
+      operand.access_bytes = std::min(operand.access_bytes, vector * size_bytes(operand.dtype));
+  }
+  return plan;
+}
+
+/// Of plans, the one that takes the fewest cycles.
+struct Fewest {
+  std::optional<Plan> plan;
+  double cycles;  // that others must stay below
+
+  void offer(Plan offered, const Tuning& tuning, double weight) {
+    std::get<Map>(offered.family).choose_launch(offered, tuning);
+    const double taken = weight * cycles_per_element(offered);
+    if (taken >= cycles) return;
+    cycles = taken;
+    plan = std::move(offered);
+  }
+};
 
 }  // namespace
 
 std::optional<Plan> flattened(const Fused& op, const formula::Analysis& analysis,
                               const Plan& plan) {
   if (op.tuning.vector || !can_be_flat(plan)) return std::nullopt;
-  std::optional<Plan> best;
+  Fewest fewest{.plan = std::nullopt, .cycles = cycles_per_element(plan)};
+  int widest = plan.vector;
   for (std::size_t count = 2; count <= plan.extents.size(); ++count) {
     std::optional<Plan> flat = with_merged(plan, count);
     if (!flat) break;
     choose_vector(op, analysis, std::nullopt, false, *flat);
-    if (!flat->peeled && flat->vector > (best ? best->vector : plan.vector)) best = std::move(flat);
+    if (flat->peeled || flat->vector <= widest) continue;
+    if (!breaks_large(plan, *flat)) {
+      widest = flat->vector;
+      fewest.offer(std::move(*flat), op.tuning, 1);
+      continue;
+    }
+    // Neighbours in a wide vector leave less of the L1 cache to each other.
+    for (int vector = flat->vector; vector > plan.vector; vector /= 2)
+      fewest.offer(with_vector(*flat, vector), op.tuning, 1 / kMostWithLarge);
   }
-  if (!best) return std::nullopt;
-  std::get<Map>(best->family).choose_launch(*best, op.tuning);
-  if (cycles_per_element(*best) < cycles_per_element(plan)) return best;
-  return std::nullopt;
+  return std::move(fewest.plan);
 }
 
 }  // namespace tilejit::plan

@@ -302,13 +302,23 @@ class Chooser {
           vector /= 2;
       };
       halve(1, kThreadsOfFew);
-      if (weight >= kHeavyWeight) halve(kNarrowAccess / std::max(1, widest), kThreadsOfHeavy);
+      if (weight >= kHeavyWeight) halve(kNarrowAccess / widest_of_own(), kThreadsOfHeavy);
       // The end of a row goes by elements, which is what a tiny map waits for.
       const Dim& row = plan_.extents.front();
       const bool tiny = elements() >= kLeastOfTiny && elements() < kTinyMap;
       while (vector > 1 && tiny && row.value() % vector != 0) vector /= 2;
     }
     return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget(plan_)));
+  }
+
+  /// Bytes of an element, in the widest operand of a map that has elements of its own.
+  [[nodiscard]] int widest_of_own() const {
+    int widest = 1;
+    for (const Operand& operand : plan_.operands) {
+      if (takes_vectors(operand) && !repeats(operand))
+        widest = std::max(widest, size_bytes(operand.dtype));
+    }
+    return widest;
   }
 
   /// Elements of the space; very many if extents are not known.
