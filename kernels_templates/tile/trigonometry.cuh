@@ -6,15 +6,24 @@
 
 namespace tile::math {
 
-// 2 / pi after the point, behind 32 zeros.
-static __constant__ u32 kTwoOverPi[8] = {0,          0xa2f9836e, 0x4e441529, 0xfc2757d1,
-                                         0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab};
-
 // x is remainder + quadrant * pi / 2, apart from full turns; the remainder is at most pi / 4, or
 // hardly more.
 struct Turned {
   float remainder;
   u32 quadrant;  // its last two bits
+
+  // Word `word` + kNext of 2 / pi after the point, behind 32 zeros; `word` is at most 4. A choice
+  // of constants, since a kernel with a table in memory starts later.
+  template <int kNext>
+  static TILE_DEVICE u32 two_over_pi(u32 word) {
+    constexpr u32 kWords[8] = {0,          0xa2f9836e, 0x4e441529, 0xfc2757d1,
+                               0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab};
+    const u32 low = word == 0 ? kWords[kNext] : kWords[kNext + 1];
+    const u32 high = word == 2   ? kWords[kNext + 2]
+                     : word == 3 ? kWords[kNext + 3]
+                                 : kWords[kNext + 4];
+    return word < 2 ? low : high;
+  }
 
   // Above 2^16 there are not enough bits in x to subtract multiples of pi / 2 from it. It is an
   // integer times a power of two, of which only the bits of 2 / pi matter that do not give full
@@ -23,13 +32,13 @@ struct Turned {
     const u32 bits = u32(__float_as_int(x));
     const u64 mantissa = (bits & 0x7fffff) | 0x800000;
     const u32 first = (bits >> 23) - 120, word = first / 32, shift = first % 32;
-    const auto two_over_pi = [&](u32 i) {
-      const u64 both = u64(kTwoOverPi[word + i]) << 32 | kTwoOverPi[word + i + 1];
-      return u32(both << shift >> 32);
+    const u32 words[4] = {two_over_pi<0>(word), two_over_pi<1>(word), two_over_pi<2>(word),
+                          two_over_pi<3>(word)};
+    const auto part = [&](int i) {
+      return u32((u64(words[i]) << 32 | words[i + 1]) << shift >> 32);
     };
     // Turns after the point; those before it are cut off.
-    const u64 turns = (mantissa * two_over_pi(0) << 32) + mantissa * two_over_pi(1) +
-                      (mantissa * two_over_pi(2) >> 32);
+    const u64 turns = (mantissa * part(0) << 32) + mantissa * part(1) + (mantissa * part(2) >> 32);
     const u32 quadrant = u32((turns + (1ull << 61)) >> 62);
     const i64 rest = i64(turns - (u64(quadrant) << 62));
     return {x < inf_f32() ? float(double(rest) * 0x1.921fb54442d18p-62) : nan_f32(), quadrant};

@@ -31,7 +31,7 @@ TEST(Flat, AreMapsOfShortRowsBesideInputsThatRepeat) {
       {"rows with gaps", "(200000,53):(53,1)", "(200000,1):(1,0)", "(200000,53):(55,1)", false, 1,
        "53 200000"},
       {"an input as large as the output", "(200000,53):(53,1)", "(200000,53):(55,1)",
-       "(200000,53):(53,1)", false, 1, "53 200000"},
+       "(200000,53):(53,1)", true, 4, "10600000"},
       {"rows of unknown length", "(M,N):(N,1)", "(M,1):(1,0)", "(M,N):(N,1)", false, 1, "N M"},
   };
   for (const Row& row : kRows) {
@@ -44,6 +44,20 @@ TEST(Flat, AreMapsOfShortRowsBesideInputsThatRepeat) {
     EXPECT_EQ(extents_of(plan), row.extents);
     EXPECT_EQ(plan.operands[1].modes.front().size() > 1, row.flat);
   }
+}
+
+TEST(Flat, LargeInputsWithGapsAreReadByElement) {
+  const auto planned = [](DType dtype, const char* gaps, const char* dense) {
+    return plan_of(test::make_op(dtype, {{"x", gaps}, {"w", dense}, {"y", dense}}, "y = x * w"));
+  };
+  const Plan plan = planned(bf16, "(200000,49):(113,1)", "(200000,49):(49,1)");
+  EXPECT_TRUE(std::get<Map>(plan.family).flat);
+  EXPECT_EQ(plan.vector, 4) << "wider ones leave less of the L1 cache to each other";
+  EXPECT_EQ(plan.operands[0].reach, Reach::strided);
+  EXPECT_EQ(plan.operands[1].access_bytes, 8);
+  EXPECT_FALSE(std::get<Map>(planned(bf16, "(200,49):(113,1)", "(200,49):(49,1)").family).flat);
+  EXPECT_FALSE(
+      std::get<Map>(planned(f32, "(200000,49):(113,1)", "(200000,49):(49,1)").family).flat);
 }
 
 TEST(Flat, PinnedVectorsAreThoseOfRows) {

@@ -10,9 +10,10 @@ namespace {
 
 constexpr std::int64_t kLeastRepeats = 4;
 constexpr int kNarrowAccess = 8;  // bytes
-// Of the cycles that the plan takes, if large inputs are read element by element: each of these has
-// its place to find.
-constexpr double kMostWithLarge = 0.7;
+// If large inputs are read element by element, of wide elements' maps nothing is gained, and wider
+// vectors of others leave less of the L1 cache to each other.
+constexpr int kVectorWithLarge = 4, kMostBytesWithLarge = 2;
+constexpr std::int64_t kLeastWithLarge = 1 << 18;              // elements
 constexpr std::int64_t kMostElements = std::int64_t{1} << 31;  // numbered by 32 bits
 
 bool is_known(const OperandMode& leaves) {
@@ -110,42 +111,45 @@ Plan with_vector(Plan plan, int vector) {
   return plan;
 }
 
-/// Of plans, the one that takes the fewest cycles.
-struct Fewest {
-  std::optional<Plan> plan;
-  double cycles;  // that others must stay below
-
-  void offer(Plan offered, const Tuning& tuning, double weight) {
-    std::get<Map>(offered.family).choose_launch(offered, tuning);
-    const double taken = weight * cycles_per_element(offered);
-    if (taken >= cycles) return;
-    cycles = taken;
-    plan = std::move(offered);
+/// Whether it pays to read large inputs element by element.
+bool gains_with_large(const Plan& plan, const Plan& flat) {
+  int widest = 0;
+  for (const Operand& operand : plan.operands) {
+    if (operand.reach == Reach::contiguous && !repeats(operand, plan.extents))
+      widest = std::max(widest, size_bytes(operand.dtype));
   }
-};
+  std::int64_t elements = 1;
+  for (const Dim& extent : plan.extents) elements *= extent.value();
+  return widest <= kMostBytesWithLarge && elements >= kLeastWithLarge &&
+         plan.vector < kVectorWithLarge && flat.vector >= kVectorWithLarge;
+}
 
 }  // namespace
 
 std::optional<Plan> flattened(const Fused& op, const formula::Analysis& analysis,
                               const Plan& plan) {
   if (op.tuning.vector || !can_be_flat(plan)) return std::nullopt;
-  Fewest fewest{.plan = std::nullopt, .cycles = cycles_per_element(plan)};
-  int widest = plan.vector;
+  std::optional<Plan> best, with_large;
   for (std::size_t count = 2; count <= plan.extents.size(); ++count) {
     std::optional<Plan> flat = with_merged(plan, count);
     if (!flat) break;
     choose_vector(op, analysis, std::nullopt, false, *flat);
-    if (flat->peeled || flat->vector <= widest) continue;
-    if (!breaks_large(plan, *flat)) {
-      widest = flat->vector;
-      fewest.offer(std::move(*flat), op.tuning, 1);
-      continue;
+    if (flat->peeled) continue;
+    if (breaks_large(plan, *flat)) {
+      if (gains_with_large(plan, *flat))
+        with_large = with_vector(*std::move(flat), kVectorWithLarge);
+    } else if (flat->vector > (best ? best->vector : plan.vector)) {
+      best = std::move(flat);
     }
-    // Neighbours in a wide vector leave less of the L1 cache to each other.
-    for (int vector = flat->vector; vector > plan.vector; vector /= 2)
-      fewest.offer(with_vector(*flat, vector), op.tuning, 1 / kMostWithLarge);
   }
-  return std::move(fewest.plan);
+  const auto chosen = [&](std::optional<Plan> flat) {
+    std::get<Map>(flat->family).choose_launch(*flat, op.tuning);
+    return flat;
+  };
+  if (best) best = chosen(std::move(best));
+  if (best && cycles_per_element(*best) < cycles_per_element(plan)) return best;
+  if (with_large) return chosen(std::move(with_large));
+  return std::nullopt;
 }
 
 }  // namespace tilejit::plan

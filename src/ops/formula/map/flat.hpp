@@ -10,8 +10,8 @@ namespace tilejit::plan {
 
 /// The plan of a map whose vectors go on from one row to the next (Map::flat), if these are wider
 /// and take fewer cycles of the L1 cache; else nothing. Inputs that do not go on, such as a column
-/// that rows repeat, are then read element by element; if these are large, vectors are those that
-/// take the fewest cycles, which must be far fewer. `plan` is that of a map whose launch is chosen.
+/// that rows repeat, are then read element by element, and so are large inputs with gaps where all
+/// elements are narrow. `plan` is that of a map whose launch is chosen.
 [[nodiscard]] std::optional<Plan> flattened(const Fused& op, const formula::Analysis& analysis,
                                             const Plan& plan);
 
