@@ -99,6 +99,22 @@ TEST(Columns, BesideEachOtherInFewLinesHaveFewThreads) {
   EXPECT_EQ(rows_of(near)->register_vectors, 4);
 }
 
+// 901/52 of the sweep: aligned weights gave odd columns vectors, whose elements were loaded apart.
+TEST(Columns, HaveVectorsThatSuitTheirElementsNotTheirWeights) {
+  const auto weighted = [](const char* x, const char* y, const char* w) {
+    Fused op = test::make_op(f32, {{"x", x}, {"y", y}, {"w", w}}, "y = sum(x * w)");
+    op.axis = {1};
+    return plan_of(op);
+  };
+  const Plan odd =
+      weighted("(97,11,8191):(90101,8191,1)", "(97,1,8191):(8191,8191,1)", "(8191):(1)");
+  EXPECT_EQ(odd.vector, 1);
+  EXPECT_EQ(rows_of(odd)->register_vectors, 11);
+  const Plan even =
+      weighted("(97,11,8192):(90112,8192,1)", "(97,1,8192):(8192,8192,1)", "(8192):(1)");
+  EXPECT_EQ(even.vector, 4);
+}
+
 // Weights split the columns into modes that follow one another in memory: strips cross them.
 TEST(Columns, GoOnFromOneModeToTheNext) {
   const auto strip = [](const char* x, const char* w, DType dtype) {

@@ -59,9 +59,11 @@ class Chooser {
     const int wanted = wanted_vector();
     if (const auto* tv = std::get_if<ThreadValue>(&plan_.family)) check_run(*tv, wanted);
     int vector = std::ranges::any_of(plan_.operands, is_wide) ? 1 : wanted;
-    // What all rows share, or has one element per row, is too little to decide.
-    const auto decides = [](const Operand& operand) {
-      return takes_vectors(operand) && !operand.every_row;
+    // What all rows share, or has one element per row or column, is too little to decide.
+    const Rows* const rows = rows_of(plan_);
+    const auto decides = [&](const Operand& operand) {
+      return takes_vectors(operand) && !operand.every_row &&
+             (rows == nullptr || varies_in_row(operand, *rows));
     };
     const bool any = std::ranges::any_of(plan_.operands, decides);
     for (const Operand& operand : plan_.operands) {
