@@ -3,6 +3,7 @@
 
 #include "plan/plans.hpp"
 #include "plan/sectors.hpp"
+#include "rows/row_shape.hpp"
 #include "rows/rows.hpp"
 #include "support/specs.hpp"
 
@@ -173,6 +174,22 @@ TEST(Columns, ThatBeginWithinSectorsHaveWideStrips) {
   EXPECT_EQ(plan.threads, 1024);
   EXPECT_EQ(softmax(f16, odd, odd).threads, 512);
   EXPECT_GE(plan.threads / rows_of(plan)->row_threads, 64);
+}
+
+// 1002/35 of the sweep: 471 us with one block a multiprocessor, 320 with two.
+TEST(Columns, ThatBlocksHoldLeaveRoomForASecondBlock) {
+  const std::string odd = "(1274,197,513):(101061,513,1)";
+  EXPECT_EQ(blocks_at_once(softmax(f16, odd, odd)), 2);
+  const std::string few = "(97,11,8191):(90101,8191,1)";
+  EXPECT_EQ(blocks_at_once(softmax(f32, few, few)), 1) << "no thread waits for another one";
+}
+
+// 1001/28 of the sweep, f16 and a mask: 180 us with 20 vectors of each, which were spilled.
+TEST(Columns, OfSeveralNarrowInputsHaveARegisterForEach) {
+  Fused op = over_middle(f16, "(3,617,10969):(6767873,10969,1)", "(3,617,10969):(6767873,10969,1)",
+                         "e = exp(where(m, x, 0) - max(where(m, x, 0))); y = e / sum(e)");
+  op.tensors.push_back({.name = "m", .dtype = b8, .layout = op.tensors[0].layout});
+  EXPECT_LE(rows_of(plan_of(op))->register_vectors, 16);
 }
 
 // With four, 1.14 to 1.4 times as long.

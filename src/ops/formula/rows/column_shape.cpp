@@ -112,14 +112,16 @@ int groups_side_by_side(const Plan& plan, const Rows& rows) {
   return is_long || groups * bytes_of_vector(plan, rows) < device::kSectorBytes ? groups : kWarp;
 }
 
-/// Registers for one vector of each input that a thread holds. Shifted ones come in two chunks.
+/// Registers for one vector of each input that a thread holds. Shifted ones come in two chunks, and
+/// vectors of less than a register have one each.
 int registers_of_held(const Plan& plan, const Rows& rows) {
-  int bytes = 0;
+  int registers = 0;
   for (const Operand& operand : plan.operands) {
-    if (is_loaded_with_row(rows, operand) && varies_in_row(operand, rows))
-      bytes += plan.vector * size_bytes(operand.dtype) * (operand.shifted ? 2 : 1);
+    if (!is_loaded_with_row(rows, operand) || !varies_in_row(operand, rows)) continue;
+    const int bytes = plan.vector * size_bytes(operand.dtype) * (operand.shifted ? 2 : 1);
+    registers += ceil_div(bytes, 4);
   }
-  return std::max(1, bytes / 4);
+  return std::max(1, registers);
 }
 
 /// The most vectors of a column that a thread may hold: beside them, it has an accumulator and all
@@ -309,10 +311,10 @@ std::int64_t held_shared_bytes(const Plan& plan, const Rows& rows, int threads) 
 
 int blocks_at_once(const Plan& plan) {
   const auto* const rows = std::get_if<Rows>(&plan.family);
-  if (rows == nullptr || rows->along() || rows->cluster == 1 || plan.threads != kThreadsAcross ||
-      plan.vector != 1)
+  if (rows == nullptr || rows->along() || rows->register_vectors == 0 || plan.vector != 1 ||
+      plan.threads != kThreadsAcross || threads_of_row(*rows) == 1)
     return 1;
-  // While the blocks of one cluster wait for each other, those of another one load.
+  // While the threads of one block wait for each other, those of another one load.
   return rows->register_vectors * registers_of_held(plan, *rows) <= kRegistersHeld ? 2 : 1;
 }
 
