@@ -414,7 +414,8 @@ Plan make_plan(const Fused& op, const formula::Analysis& analysis, const Target&
   if (!is_one_kernel(analysis.program))
     return plan_parts(op, analysis, target, split(op, analysis), of_parts);
   Plan plan = make_plan_in_space(op, analysis, target, analysis.shape);
-  if (op.tuning == Tuning{.atomics = op.tuning.atomics} && leaves_device_idle(plan))
+  if (op.tuning == Tuning{.atomics = op.tuning.atomics} &&
+      (leaves_device_idle(plan) || cuts_held_sectors(plan)))
     return plan_parts(op, analysis, target, split_by_passes(op, analysis, joined_sums(plan)),
                       of_parts);
   return plan;

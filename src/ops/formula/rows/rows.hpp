@@ -87,5 +87,8 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 /// Whether the kernel, which goes over its rows more than once, has so few of them that most of the
 /// device is idle for long. Kernels of one pass each then share the rows among more blocks.
 [[nodiscard]] bool leaves_device_idle(const Plan& plan);
+/// Whether the kernel holds columns in strips so narrow that it accesses four times the sectors of
+/// kernels of one pass each, which follow the input's and the output's order.
+[[nodiscard]] bool cuts_held_sectors(const Plan& plan);
 
 }  // namespace tilejit::plan
