@@ -17,6 +17,7 @@ constexpr int kMaxAccessBytes = 16;
 constexpr int kNarrowAccess = 8;        // bytes
 constexpr int kLeastVectorsOfRow = 16;  // of rows that are peeled or shifted
 constexpr std::int64_t kLongColumn = 1024;
+constexpr std::int64_t kLongNarrowColumn = 64;  // of one or two bytes
 constexpr int kMostShifted = 8;   // elements of a vector of a tile: registers hold squares
 constexpr int kLargeElement = 4;  // bytes
 constexpr int kShortSide = 32;    // vectors of a tile's mode, of which the last counts
@@ -214,8 +215,11 @@ class Chooser {
     const bool columns = rows != nullptr && !rows->along() &&
                          (direction_of(plan_) || op_.tuning.vector || suits_shifts(*rows));
     if (light_ || !(transposed_mode_ || columns) || !is_narrow(vector, kNarrowAccess)) return false;
-    // A scan shifts its vectors twice.
-    if (direction_of(plan_) && vector > 1 && !is_narrow(vector, kLargeElement)) return false;
+    // A scan shifts its vectors twice, and short columns have few.
+    const bool few = columns && !op_.tuning.vector &&
+                     vectors_in_row(plan_, *rows).value_or(kMostOfRow) < kLongColumn;
+    if ((direction_of(plan_) || few) && vector > 1 && !is_narrow(vector, kLargeElement))
+      return false;
     const auto can_be = [&](const Operand& operand) {
       const bool gains = columns || size_bytes(operand.dtype) < kLargeElement;
       return !takes_vectors(operand) || is_aligned(operand, wanted) ||
@@ -239,8 +243,10 @@ class Chooser {
     for (const Operand& operand : plan_.operands) {
       if (takes_vectors(operand)) widest = std::max(widest, size_bytes(operand.dtype));
     }
+    const bool narrow = widest < kLargeElement && count_reductions(plan_) == 1;
+    const std::int64_t least = narrow ? kLongNarrowColumn : kLongColumn;
     return is_one_pass(plan_) && widest <= kLargeElement &&
-           vectors_in_row(plan_, rows).value_or(kMostOfRow) >= kLongColumn;
+           vectors_in_row(plan_, rows).value_or(kMostOfRow) >= least;
   }
 
   /// Whether neighbours along the innermost mode have a common stride in every operand and place,

@@ -38,6 +38,8 @@ constexpr int kMostOfBytes = 16;        // the same of elements of one byte
 constexpr std::int64_t kLongColumnOfBytes = 1024;
 // Fewer columns would be shared by clusters, to which shorter vectors leave more rows at once.
 constexpr std::int64_t kManyColumnsOfBytes = kLeastGroups * kMostOfBytes * device::kManyBlocks;
+constexpr std::int64_t kElementsShifted = 16;  // of a short column, by a thread
+constexpr std::int64_t kLongShifted = 1024;    // columns that vectors of more than 4 elements suit
 constexpr std::int64_t kMostAccumulated = 48;  // bytes of these accumulators
 constexpr int kMostElements = 4;  // of a vector: each has accumulators and results of its own
 constexpr int kFewestOfWhole = 2, kMostOfWhole = 16;  // longer columns have several threads anyway
@@ -271,6 +273,9 @@ int most_of_read_columns(const Plan& plan, const Rows& rows) {
   if (!length || !count) return vector;
   const std::int64_t sharing = *length <= kMostOfWhole ? 1 : ceil_div(*length, kStepsOfThread);
   while (vector > 1 && *count * sharing < vector * device::kThreadsAtOnce) vector /= 2;
+  // Odd ones are shifted, two chunks of registers each.
+  if (plan.extents[0].value() % 2 != 0 && *length < kLongShifted)
+    vector = std::min(vector, kMostElements);
   // Of three vectors that lie side by side, blocks would take two, and one with the next three's.
   vector = std::min(vector, device::kWidestAccess / widest_in_row(plan, rows));
   if (rows.first > 1 && plan.extents[0] == Dim(3 * vector)) vector = std::max(1, vector / 2);
@@ -290,6 +295,19 @@ std::optional<RowShape> shape_whole(const Plan& plan, Rows rows, std::int64_t mo
   const bool many = *count >= kThreadsOfShort * 2 * device::kWantedBlocks;
   const bool small = many && kThreadsOfStrip * bytes < kBytesOfBlock;
   return RowShape{rows, small ? kThreadsAcross : many ? kThreadsOfStrip : kThreadsOfShort};
+}
+
+/// Short odd columns that are read once: their vectors are shifted, so a thread has several batches
+/// of them, for which it keeps its place in a row.
+std::optional<RowShape> shape_shifted(const Plan& plan, Rows rows) {
+  const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
+  const bool shifted = std::ranges::any_of(plan.operands, &Operand::shifted);
+  if (!shifted || !length || !count || *length >= kLongShifted || !is_one_pass(plan))
+    return std::nullopt;
+  const std::int64_t wanted = std::max<std::int64_t>(1, *length / kElementsShifted);
+  rows.row_threads = static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(wanted)));
+  if (*count * rows.row_threads < device::kThreadsAtOnce) return std::nullopt;
+  return RowShape{rows, kThreadsOfStrip};
 }
 
 /// How much of the device is busy on average, if all blocks run at once or a few times as many do:
@@ -346,6 +364,7 @@ int most_of_columns(const Plan& plan) {
 RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
   if (const auto shape = shape_held(plan, rows, most_held)) return *shape;
   if (const auto shape = shape_whole(plan, rows, most_held)) return *shape;
+  if (const auto shape = shape_shifted(plan, rows)) return *shape;
   const auto length = vectors_in_row(plan, rows);
   const auto count = vectors_across_rows(plan, rows);
   int groups = kWarp;
