@@ -22,6 +22,7 @@ constexpr int kThreadsOfShort = 128;    // the fewest threads of a block
 constexpr int kLeastGroups = 4;         // 64 bytes side by side with vectors of 16 bytes
 constexpr std::int64_t kNearBytes = 4 * device::kLineBytes;
 constexpr std::int64_t kFewOfThread = 8;  // vectors of a column
+constexpr std::int64_t kFewOfIdle = 4;    // the same if few threads have any
 constexpr std::int64_t kManyOfNear = 8;   // times the threads that are resident
 constexpr int kGroupsOfLine = 8;          // 128 bytes
 constexpr double kGainOfFull = 1.2;       // of blocks half as wide
@@ -180,7 +181,11 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
   const bool is_near = plan.extents[0].value() * length * bytes / plan.vector <= kNearBytes;
   const int wanted = turned ? kThreadsOfShort : side < widest && !is_near ? kWarp : 1;
   while (sharing < length && chosen.threads() < wanted) sharing *= 2;
-  const auto has_many = [&] { return is_near || ceil_div(length, chosen.sharing) > kFewOfThread; };
+  const auto has_many = [&] {
+    // Much of the device would be idle.
+    const bool few = count * sharing < kFewThreads && 2 * chosen.threads() <= kThreadsOfStrip;
+    return is_near || ceil_div(length, sharing) > (few ? kFewOfIdle : kFewOfThread);
+  };
   while (2 * sharing < length && 2 * chosen.threads() <= kThreadsAcross * blocks && has_many() &&
          count * sharing < (is_near ? kManyOfNear : 1) * device::kThreadsAtOnce)
     sharing *= 2;
