@@ -6,6 +6,7 @@
 #include "core/integer.hpp"
 #include "device/access.hpp"
 #include "device/scale.hpp"
+#include "rows/column_shape.hpp"
 #include "rows/row_shape.hpp"
 #include "rows/rows.hpp"
 
@@ -15,11 +16,7 @@ namespace {
 using core::ceil_div;
 using core::power_of_two_from;
 
-constexpr int kThreadsAcross = 512;
-constexpr int kThreadsOfStrip = 256;
 constexpr int kThreadsOfWidest = 1024;  // of strips of large elements that begin within sectors
-constexpr int kThreadsOfShort = 128;    // the fewest threads of a block
-constexpr int kLeastGroups = 4;         // 64 bytes side by side with vectors of 16 bytes
 constexpr std::int64_t kNearBytes = 4 * device::kLineBytes;
 constexpr std::int64_t kFewOfThread = 8;  // vectors of a column
 constexpr std::int64_t kFewOfIdle = 4;    // the same if few threads have any
@@ -27,23 +24,11 @@ constexpr std::int64_t kManyOfNear = 8;   // times the threads that are resident
 constexpr int kGroupsOfLine = 8;          // 128 bytes
 constexpr double kGainOfFull = 1.2;       // of blocks half as wide
 constexpr int kMaxCluster = 8;            // every device with clusters supports it
-// Registers that hold a thread's part of a column, if it is a part or all of it, and those that
-// hold it and what is made of it.
-constexpr int kRegistersHeld = 32;
+// Registers that hold all of a column, and those that hold a thread's part and what is made of it.
 constexpr int kRegistersOfWhole = 64;
 constexpr int kRegistersOfThread = 96;
 constexpr std::int64_t kMostHeld = 64;  // elements of a column that a thread holds, at most
 constexpr std::int64_t kFewHeld = 32;   // the same in large blocks of a cluster
-constexpr int kMostAcross = 8;          // elements of a vector, which accumulate apart
-constexpr int kMostOfBytes = 16;        // the same of elements of one byte
-constexpr std::int64_t kLongColumnOfBytes = 1024;
-// Fewer columns would be shared by clusters, to which shorter vectors leave more rows at once.
-constexpr std::int64_t kManyColumnsOfBytes = kLeastGroups * kMostOfBytes * device::kManyBlocks;
-constexpr std::int64_t kElementsShifted = 16;  // of a short column, by a thread
-constexpr std::int64_t kLongShifted = 1024;    // columns that vectors of more than 4 elements suit
-constexpr std::int64_t kMostAccumulated = 48;  // bytes of these accumulators
-constexpr int kMostElements = 4;  // of a vector: each has accumulators and results of its own
-constexpr int kFewestOfWhole = 2, kMostOfWhole = 16;  // longer columns have several threads anyway
 constexpr int kNarrowestAccess = 4;
 constexpr int kHeldByMany = 4;  // vectors of a thread, if there are enough for all threads
 // With fewer threads than this, columns of twice as many still find room on the device.
@@ -113,31 +98,6 @@ int groups_side_by_side(const Plan& plan, const Rows& rows) {
       std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(vectors, 1, kWarp))));
   const bool is_long = *length >= std::int64_t{kStepsOfThread} * kThreadsAcross / groups;
   return is_long || groups * bytes_of_vector(plan, rows) < device::kSectorBytes ? groups : kWarp;
-}
-
-/// Registers for one vector of each input that a thread holds. Shifted ones come in two chunks, and
-/// vectors of less than a register have one each.
-int registers_of_held(const Plan& plan, const Rows& rows) {
-  int registers = 0;
-  for (const Operand& operand : plan.operands) {
-    if (!is_loaded_with_row(rows, operand) || !varies_in_row(operand, rows)) continue;
-    const int bytes = plan.vector * size_bytes(operand.dtype) * (operand.shifted ? 2 : 1);
-    registers += ceil_div(bytes, 4);
-  }
-  return std::max(1, registers);
-}
-
-/// The most vectors of a column that a thread may hold: beside them, it has an accumulator and all
-/// results for each element of a vector.
-std::int64_t most_of_thread(const Plan& plan, const Rows& rows, std::int64_t most_held) {
-  const std::int64_t reductions = count_reductions(plan);
-  const std::int64_t others = plan.vector * (accumulator_bytes(plan) / 4 + reductions);
-  const int each = registers_of_held(plan, rows);
-  const std::int64_t room = std::min<std::int64_t>(kRegistersOfThread - others, kRegistersOfWhole);
-  const std::int64_t whole =
-      std::min({most_held, room / each, kMostHeld / plan.vector, std::int64_t{kWarp}});
-  if (vectors_in_row(plan, rows).value_or(0) <= whole) return whole;
-  return std::min(whole, std::int64_t{kRegistersHeld} / each);
 }
 
 /// Whether the sectors of an operand lie along the row, not across rows: threads of a warp then
@@ -252,69 +212,6 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
   return RowShape{rows, threads};
 }
 
-/// Bytes of the widest element that columns have.
-int widest_in_row(const Plan& plan, const Rows& rows) {
-  int widest = 1;
-  for (const Operand& operand : plan.operands) {
-    if (operand.read && varies_in_row(operand, rows))
-      widest = std::max(widest, size_bytes(operand.dtype));
-  }
-  return widest;
-}
-
-/// The most elements of a vector of columns that are read once: fewer if they would have large
-/// accumulators, or if the device would have room for more threads.
-int most_of_read_columns(const Plan& plan, const Rows& rows) {
-  const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
-  const bool of_bytes = std::ranges::all_of(plan.operands, [&](const Operand& operand) {
-    return !varies_in_row(operand, rows) || size_bytes(operand.dtype) == 1;
-  });
-  int vector = kMostAcross;
-  while (vector > 1 && vector * accumulator_bytes(plan) > kMostAccumulated) vector /= 2;
-  // Of elements of one byte, several come in a word, and shifts are of whole vectors.
-  if (of_bytes && accumulator_bytes(plan) <= 8 && length.value_or(0) >= kLongColumnOfBytes &&
-      count.value_or(0) >= kManyColumnsOfBytes)
-    vector = kMostOfBytes;
-  if (!length || !count) return vector;
-  const std::int64_t sharing = *length <= kMostOfWhole ? 1 : ceil_div(*length, kStepsOfThread);
-  while (vector > 1 && *count * sharing < vector * device::kThreadsAtOnce) vector /= 2;
-  // Odd ones are shifted, two chunks of registers each.
-  if (plan.extents[0].value() % 2 != 0 && *length < kLongShifted)
-    vector = std::min(vector, kMostElements);
-  // Of three vectors that lie side by side, blocks would take two, and one with the next three's.
-  vector = std::min(vector, device::kWidestAccess / widest_in_row(plan, rows));
-  if (rows.first > 1 && plan.extents[0] == Dim(3 * vector)) vector = std::max(1, vector / 2);
-  return vector;
-}
-
-/// Short columns that are read once: a thread loads all of a column at once.
-std::optional<RowShape> shape_whole(const Plan& plan, Rows rows, std::int64_t most_held) {
-  const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
-  if (!length || !count || *length < kFewestOfWhole || *length > kMostOfWhole ||
-      !is_one_pass(plan) || *length > most_of_thread(plan, rows, most_held) ||
-      *length * registers_of_held(plan, rows) > kRegistersHeld)
-    return std::nullopt;
-  rows.row_threads = 1;
-  rows.register_vectors = static_cast<int>(*length);
-  const std::int64_t bytes = *length * 4 * registers_of_held(plan, rows);  // of a thread
-  const bool many = *count >= kThreadsOfShort * 2 * device::kWantedBlocks;
-  const bool small = many && kThreadsOfStrip * bytes < kBytesOfBlock;
-  return RowShape{rows, small ? kThreadsAcross : many ? kThreadsOfStrip : kThreadsOfShort};
-}
-
-/// Short odd columns that are read once: their vectors are shifted, so a thread has several batches
-/// of them, for which it keeps its place in a row.
-std::optional<RowShape> shape_shifted(const Plan& plan, Rows rows) {
-  const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
-  const bool shifted = std::ranges::any_of(plan.operands, &Operand::shifted);
-  if (!shifted || !length || !count || *length >= kLongShifted || !is_one_pass(plan))
-    return std::nullopt;
-  const std::int64_t wanted = std::max<std::int64_t>(1, *length / kElementsShifted);
-  rows.row_threads = static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(wanted)));
-  if (*count * rows.row_threads < device::kThreadsAtOnce) return std::nullopt;
-  return RowShape{rows, kThreadsOfStrip};
-}
-
 /// How much of the device is busy on average, if all blocks run at once or a few times as many do:
 /// multiprocessors with one block more than others keep these waiting.
 double fullness(std::int64_t count, int groups) {
@@ -325,6 +222,27 @@ double fullness(std::int64_t count, int groups) {
 }
 
 }  // namespace
+
+int registers_of_held(const Plan& plan, const Rows& rows) {
+  int registers = 0;
+  for (const Operand& operand : plan.operands) {
+    if (!is_loaded_with_row(rows, operand) || !varies_in_row(operand, rows)) continue;
+    const int bytes = plan.vector * size_bytes(operand.dtype) * (operand.shifted ? 2 : 1);
+    registers += ceil_div(bytes, 4);
+  }
+  return std::max(1, registers);
+}
+
+std::int64_t most_of_thread(const Plan& plan, const Rows& rows, std::int64_t most_held) {
+  const std::int64_t reductions = count_reductions(plan);
+  const std::int64_t others = plan.vector * (accumulator_bytes(plan) / 4 + reductions);
+  const int each = registers_of_held(plan, rows);
+  const std::int64_t room = std::min<std::int64_t>(kRegistersOfThread - others, kRegistersOfWhole);
+  const std::int64_t whole =
+      std::min({most_held, room / each, kMostHeld / plan.vector, std::int64_t{kWarp}});
+  if (vectors_in_row(plan, rows).value_or(0) <= whole) return whole;
+  return std::min(whole, std::int64_t{kRegistersHeld} / each);
+}
 
 std::int64_t held_shared_bytes(const Plan& plan, const Rows& rows, int threads) {
   if (threads_of_row(rows) == 1) return 0;

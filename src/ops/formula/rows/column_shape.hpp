@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "rows/row_shape.hpp"
+
+namespace tilejit::plan {
+
+// What the shapes of columns have in common, whether these are held or read once.
+
+inline constexpr int kThreadsAcross = 512;
+inline constexpr int kThreadsOfStrip = 256;
+inline constexpr int kThreadsOfShort = 128;  ///< the fewest threads of a block
+inline constexpr int kLeastGroups = 4;       ///< 64 bytes side by side with vectors of 16 bytes
+/// Registers that hold a thread's part of a column.
+inline constexpr int kRegistersHeld = 32;
+inline constexpr int kMostAcross = 8;  ///< elements of a vector, which accumulate apart
+inline constexpr int kMostElements =
+    4;  ///< of a vector that is held, or shifted if columns are short
+/// Longer columns have several threads anyway.
+inline constexpr int kFewestOfWhole = 2, kMostOfWhole = 16;
+
+/// Registers for one vector of each input that a thread holds. Shifted ones come in two chunks, and
+/// vectors of less than a register have one each.
+[[nodiscard]] int registers_of_held(const Plan& plan, const Rows& rows);
+/// The most vectors of a column that a thread may hold: beside them, it has an accumulator and all
+/// results for each element of a vector.
+[[nodiscard]] std::int64_t most_of_thread(const Plan& plan, const Rows& rows,
+                                          std::int64_t most_held);
+
+/// The most elements of a vector of columns that are read once: fewer if they would have large
+/// accumulators, or if the device would have room for more threads.
+[[nodiscard]] int most_of_read_columns(const Plan& plan, const Rows& rows);
+/// Short columns that are read once: a thread loads all of a column at once.
+[[nodiscard]] std::optional<RowShape> shape_whole(const Plan& plan, Rows rows,
+                                                  std::int64_t most_held);
+/// Short odd columns that are read once: their vectors are shifted, so a thread has several batches
+/// of them, for which it keeps its place in a row.
+[[nodiscard]] std::optional<RowShape> shape_shifted(const Plan& plan, Rows rows);
+
+}  // namespace tilejit::plan
