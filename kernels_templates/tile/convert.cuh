@@ -52,10 +52,12 @@ TILE_DEVICE float round_odd(double x) {
   return mark_inexact(y, y != x);
 }
 TILE_DEVICE float round_odd(i32 x) {
-  return round_odd(double(x));
+  const float y = __int2float_rz(x);
+  return mark_inexact(y, __float2int_rz(y) != x);
 }
 TILE_DEVICE float round_odd(u32 x) {
-  return round_odd(double(x));
+  const float y = __uint2float_rz(x);
+  return mark_inexact(y, __float2uint_rz(y) != x);
 }
 TILE_DEVICE float round_odd(i64 x) {
   const float y = __ll2float_rz(x);

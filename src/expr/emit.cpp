@@ -345,6 +345,9 @@ class Emitter {
     if (n.type == f32 || n.type == f64) {
       return type == compute_type(from) ? value : "static_cast<" + type + ">(" + value + ")";
     }
+    // Whole numbers of one byte have no more bits than any 16-bit float.
+    const bool exact = !is_floating(from) && size_bytes(from) == 1 && size_bytes(n.type) >= 2;
+    if (exact) return "static_cast<" + type + ">(" + value + ")";
     return "round_to<" + std::string(storage_type(n.type)) + ">(" + unrounded(id) + ")";
   }
 

@@ -265,6 +265,12 @@ float to_float_rz(From x) {
 inline float __double2float_rz(double x) {
   return to_float_rz(x);
 }
+inline float __int2float_rz(int x) {
+  return to_float_rz(x);
+}
+inline float __uint2float_rz(unsigned x) {
+  return to_float_rz(x);
+}
 inline float __ll2float_rz(long long x) {
   return to_float_rz(x);
 }
