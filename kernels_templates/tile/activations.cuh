@@ -1,17 +1,27 @@
 // Activation functions of the formula language, for float and double.
 #pragma once
 
-#include "tile/types.cuh"
+#include "tile/division.cuh"
 
 namespace tile::math {
 
 template <class T>
 TILE_DEVICE T sigmoid(T x) {
-  return 1 / (1 + exp(-x));  // exp overflows to inf for very negative x: the result is 0
+  const T divisor = 1 + exp(-x);  // exp overflows to inf for very negative x: the result is 0
+  if constexpr (sizeof(T) == 4) {
+    return inverse_from_one(divisor);
+  } else {
+    return 1 / divisor;
+  }
 }
 template <class T>
 TILE_DEVICE T silu(T x) {
-  return x / (1 + exp(-x));
+  const T divisor = 1 + exp(-x);
+  if constexpr (sizeof(T) == 4) {
+    return quotient_from_one(x, divisor);
+  } else {
+    return x / divisor;
+  }
 }
 template <class T>
 TILE_DEVICE T gelu(T x) {

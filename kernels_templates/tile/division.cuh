@@ -1,5 +1,7 @@
 // Divisions in single precision without the slow path of the compiler's, which whole numbers known
-// when the kernel is compiled, such as the number of a row's elements, do not need, and 0 does not.
+// when the kernel is compiled, such as the number of a row's elements, do not need, nor do 0 and
+// divisors from 1 on. To ask whether it is needed takes as long as an approximate reciprocal, and
+// the branch keeps the elements of a thread apart.
 #pragma once
 
 #include "tile/types.cuh"
@@ -25,6 +27,40 @@ TILE_DEVICE float div_by_whole(float a, float n) {
 TILE_DEVICE float div_of_zeros(float a, float b) {
   const float quotient = (a == 0 ? 0x1p-24f : a) / b;
   return a == 0 ? a * quotient : quotient;
+}
+
+// 1 / x, with an error of a unit in the last place; 0 instead of less than 2^-126.
+TILE_DEVICE float about_inverse(float x) {
+#if __CUDA_ARCH__
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#else
+  return x > 0x1p126f ? 0 : 1 / x;
+#endif
+}
+
+// 1 / x for x from 1 on, or nan, rounded correctly; 0 instead of less than 2^-126.
+TILE_DEVICE float inverse_from_one(float x) {
+  const float about = about_inverse(x);
+  const float inverse = fmaf(fmaf(-x, about, 1), about, about);
+  return x < __int_as_float(0x7f800000) ? inverse : about;
+}
+
+// a / b for b from 1/4 on, or nan. The remainder, and with it the rounding, is exact if a is 2^-60
+// or more, or 0, and the quotient 2^-126; 0 for b above 2^126.
+TILE_DEVICE float quotient_from_one(float a, float b) {
+  const float about = about_inverse(b);
+  const float inverse = fmaf(fmaf(-b, about, 1), about, about);
+  const float quotient = a * inverse;
+  const float exact = fmaf(fmaf(quotient, b, -a), -inverse, quotient);
+  return fabsf(exact) < __int_as_float(0x7f800000) ? exact : a * about;
+}
+
+// a / b for b from 1 on, or nan, rounded correctly unless it is below 2^-126.
+TILE_DEVICE float div_from_one(float a, float b) {
+  const bool tiny = fabsf(a) < 0x1p-40f;
+  return quotient_from_one(a * (tiny ? 0x1p64f : 0.25f), b * 0.25f) * (tiny ? 0x1p-66f : 1.0f);
 }
 
 }  // namespace tile::math

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "expr/least.hpp"
 #include "expr/program.hpp"
 #include "expr/traits.hpp"
 #include "tilejit/error.hpp"
@@ -52,7 +53,8 @@ class Emitter {
       : program_(program),
         outlines_(weight(program) > kInlineWeight),
         uses_(program.nodes.size(), 0),
-        is_often_zero_(program.nodes.size()) {
+        is_often_zero_(program.nodes.size()),
+        least_(least_values(program)) {
     for (std::size_t i = 0; i < program.nodes.size(); ++i)
       is_often_zero_[i] = makes_zeros(program.nodes[i]);
     for (const Node& node : program.nodes) {
@@ -227,7 +229,7 @@ class Emitter {
 
   bool outlined(const Node& n) const {
     return outlines_ && weight(n) > 1 && !function_of(n).empty() && !divides_by_whole(n) &&
-           !divides_zeros(n);
+           !divides_from_one(n) && !divides_zeros(n);
   }
   // Whether the node divides single precision by a whole number that is known when the kernel is
   // compiled, or at least is the same in all of it: an extent, or a constant.
@@ -271,6 +273,11 @@ class Emitter {
     return n.op == Op::div && compute_type(n.type) == "float" && approximation(n).empty() &&
            is_often_zero_[static_cast<std::size_t>(n.args[0])];
   }
+  // Whether the node divides in single precision by what is 1 at least, as `abs(x) + 1` is.
+  bool divides_from_one(const Node& n) const {
+    return n.op == Op::div && compute_type(n.type) == "float" && approximation(n).empty() &&
+           node(n.args[1]).op != Op::constant && least_[static_cast<std::size_t>(n.args[1])] >= 1;
+  }
   std::string outlined_name(const Node& n) const {
     return "outlined_" + std::string(to_string(n.op)) + "_" +
            std::string(tilejit::to_string(n.type));
@@ -306,6 +313,7 @@ class Emitter {
       return {};
     }
     if (divides_by_whole(n)) return "math::div_by_whole";
+    if (divides_from_one(n)) return "math::div_from_one";
     if (divides_zeros(n)) return "math::div_of_zeros";
     if (const auto name = approximation(n); !name.empty()) return std::string(name);
     const std::string device_function = "math::" + std::string(to_string(n.op));
@@ -375,6 +383,7 @@ class Emitter {
   bool outlines_;  // heavy functions are called instead of inlined
   std::vector<int> uses_;
   std::vector<bool> is_often_zero_;
+  std::vector<double> least_;
   std::vector<int> stored_;
 };
 

@@ -145,6 +145,38 @@ void check_all_pairs() {
   }
 }
 
+TEST(DeviceMath, QuotientsByNumbersFromOneAreRoundedCorrectly) {
+  const auto bits = [](float x) { return std::bit_cast<std::uint32_t>(x); };
+  std::mt19937 random(11);
+  for (int i = 0; i < 200000; ++i) {
+    const float a = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+    const auto from_one = static_cast<std::uint32_t>(0x3f800000 + random() % 0x40000000);
+    const float b = std::bit_cast<float>(from_one);
+    const float want = a / b;
+    if (std::isnan(want) || (want != 0 && !std::isnormal(want) && !std::isinf(want))) continue;
+    ASSERT_EQ(bits(math::div_from_one(a, b)), bits(want)) << a << " / " << b;
+    if (b >= 0x1p126f) continue;
+    ASSERT_EQ(bits(math::inverse_from_one(b)), bits(1 / b)) << b;
+    if (std::fabs(a) < 0x1p-60f) continue;
+    ASSERT_EQ(bits(math::quotient_from_one(a, b)), bits(want)) << a << " / " << b;
+  }
+  for (const float b : {1.0f, 3.0f, 0x1p125f, 0x1p127f, std::numeric_limits<float>::max(), kInf}) {
+    SCOPED_TRACE(b);
+    for (const float a : {0.0f, 1.0f, 0x1p127f, kInf}) {
+      if (a == kInf && b == kInf) continue;
+      EXPECT_FLOAT_EQ(math::div_from_one(a, b), a / b);
+      EXPECT_FALSE(std::signbit(math::div_from_one(a, b)));
+      EXPECT_TRUE(std::signbit(math::div_from_one(-a, b)));
+    }
+    EXPECT_TRUE(std::isnan(math::div_from_one(kNan, b)));
+  }
+  EXPECT_EQ(math::div_from_one(kInf, 3), kInf);
+  EXPECT_TRUE(std::isnan(math::div_from_one(kInf, kInf)));
+  EXPECT_TRUE(std::isnan(math::div_from_one(1, kNan)));
+  EXPECT_TRUE(std::isnan(math::silu(-kInf)));
+  EXPECT_TRUE(std::isnan(math::sigmoid(kNan)));
+}
+
 TEST(DeviceMath, QuotientsByWholeNumbersAreRoundedCorrectly) {
   std::mt19937 random(7);
   for (const float n : {1.0f, 3.0f, 6.0f, 10.0f, 64.0f, 243.0f, 1023.0f, 50257.0f, 16777213.0f}) {
