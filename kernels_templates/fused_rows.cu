@@ -33,9 +33,14 @@ enum : int { kChain = 128 / kVector > kBatch ? 128 / kVector : kBatch };
 // error of an exponential.
 enum : int { kLevels = 5 };
 // A thread's vectors go to this many accumulators in turn: chains are shorter, and additions do not
-// wait for each other.
+// wait for each other. To move centres together takes as long as some 20 elements do, so a batch
+// has one.
 enum : int { kVectorsAtOnce = kRegisterVectors > 0 ? kRegisterVectors : kBatch };
+#ifdef PARTS_HAVE_CENTRES
+enum : int { kParts = 1 };
+#else
 enum : int { kParts = !kAlong ? 1 : kVectorsAtOnce < 4 ? kVectorsAtOnce : 4 };
+#endif
 
 // Loops over threads are unrolled if blocks wait for each other, or if a thread's value is one
 // word. The code of larger ones would take longer to compile, that of places a twentieth.

@@ -48,6 +48,19 @@ TEST(Variances, OfManyRowsOfHeavyValuesTakeOnePass) {
   EXPECT_FALSE(is_one_pass(variance("y = var(x + w)", "(270,65536):(65536,1)", "(270,1):(1,0)")));
 }
 
+// By elements, a block had 8 KB under way, and a centre for each element (1002/91 of the sweep).
+TEST(Variances, OfOddRowsOfHeavyValuesTakeWholeVectors) {
+  const auto variance = [](const char* formula) {
+    return plan_of(test::make_op(f32, {{"x", "(468,64829):(64829,1)"}, {"y", "(468,1):(1,0)"}},
+                                 std::string("y = var(") + formula + ", axis=1)"));
+  };
+  const Plan heavy = variance("sigmoid(x)");
+  EXPECT_TRUE(heavy.peeled);
+  EXPECT_EQ(heavy.vector, 4);
+  EXPECT_TRUE(is_one_pass(heavy));
+  EXPECT_FALSE(variance("x").peeled) << "clusters hold them, by elements";
+}
+
 TEST(Variances, OfFewRowsOccupyMostMultiprocessors) {
   EXPECT_EQ(rows_of(variance_of(f32, "905057:1", "1:1", 0))->splits, 110);
 }

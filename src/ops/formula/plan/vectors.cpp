@@ -203,7 +203,7 @@ class Chooser {
   [[nodiscard]] bool reads_again(const Rows& rows) const {
     if (!is_one_pass(plan_)) return true;
     const auto length = elements_in_row(plan_, rows);
-    return has_centres(plan_) && plan_.target.major >= 9 && length &&
+    return has_centres(plan_) && !is_heavy(plan_, rows) && plan_.target.major >= 9 && length &&
            *length * registers_of_vector(plan_, rows) <= kHeldByCluster;
   }
 

@@ -129,24 +129,6 @@ std::int64_t bytes_of_row(const Plan& plan, const Rows& rows, std::int64_t vecto
   return bytes;
 }
 
-/// Whether rows are so many, and their values so heavy, that to compute these again takes longer
-/// than blocks gain that hold rows together.
-bool is_heavy(const Plan& plan, const Rows& rows) {
-  if (vectors_across_rows(plan, rows).value_or(0) < device::kManyBlocks) return false;
-  const std::vector<expr::Node>& nodes = plan.program.nodes;
-  std::vector<bool> follows(nodes.size());  // from a result of a row
-  int instructions = 0;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    follows[i] = expr::is_reduction(nodes[i].op) ||
-                 std::ranges::any_of(nodes[i].args, [&](expr::NodeId arg) {
-                   return arg != expr::kNoNode && follows[static_cast<std::size_t>(arg)];
-                 });
-    const expr::Cost& cost = expr::traits(nodes[i].op).cost;
-    if (!follows[i]) instructions += cost.plain + kPlainOfSpecial * cost.special;
-  }
-  return instructions >= kHeavyValues;
-}
-
 /// Threads of a block. Multiprocessors take small blocks more slowly than these run.
 int threads_of_block(const Plan& plan, const Rows& rows, std::int64_t vectors) {
   int threads = std::max(rows.row_threads, kFewRowThreads);
@@ -266,6 +248,22 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
 }
 
 }  // namespace
+
+bool is_heavy(const Plan& plan, const Rows& rows) {
+  if (vectors_across_rows(plan, rows).value_or(0) < device::kManyBlocks) return false;
+  const std::vector<expr::Node>& nodes = plan.program.nodes;
+  std::vector<bool> follows(nodes.size());  // from a result of a row
+  int instructions = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    follows[i] = expr::is_reduction(nodes[i].op) ||
+                 std::ranges::any_of(nodes[i].args, [&](expr::NodeId arg) {
+                   return arg != expr::kNoNode && follows[static_cast<std::size_t>(arg)];
+                 });
+    const expr::Cost& cost = expr::traits(nodes[i].op).cost;
+    if (!follows[i]) instructions += cost.plain + kPlainOfSpecial * cost.special;
+  }
+  return instructions >= kHeavyValues;
+}
 
 void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std::int64_t steps,
                         Rows& rows) {

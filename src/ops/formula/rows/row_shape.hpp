@@ -33,6 +33,10 @@ struct RowShape {
 void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std::int64_t steps,
                         Rows& rows);
 
+/// Whether rows are so many, and their values so heavy, that to compute these again takes longer
+/// than blocks gain that hold rows together.
+[[nodiscard]] bool is_heavy(const Plan& plan, const Rows& rows);
+
 /// The shape of rows whose vectors lie across: part of choose_row_shape.
 [[nodiscard]] RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held);
 

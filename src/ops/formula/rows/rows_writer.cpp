@@ -80,9 +80,9 @@ void RowsWriter::write_steps() {
   line(fmt::format("#define USES_CLUSTER {:d}", rows_.cluster > 1));
   if (const int blocks = plan::blocks_at_once(plan_); blocks > 1)
     line(fmt::format("#define BLOCKS_AT_ONCE {}  // of a multiprocessor", blocks));
-  if (!rows_.along() && plan::has_centres(plan_)) {
+  if (plan::has_centres(plan_)) {
     line("#define PARTS_HAVE_CENTRES 1  // which are near the elements of a batch only");
-    line(fmt::format("#define CHAINS_BATCHES {:d}", chains_batches()));
+    if (!rows_.along()) line(fmt::format("#define CHAINS_BATCHES {:d}", chains_batches()));
   }
   line(fmt::format("#define TAKES_ROW_AFTER_ROW {:d}", rows_.ahead));
   line(fmt::format("#define KEEPS_INPUTS {:d}", keeps_inputs()));
