@@ -63,4 +63,17 @@ TILE_DEVICE float div_from_one(float a, float b) {
   return quotient_from_one(a * (tiny ? 0x1p64f : 0.25f), b * 0.25f) * (tiny ? 0x1p-66f : 1.0f);
 }
 
+// The root of x from 2^-60 on, or nan, rounded correctly.
+TILE_DEVICE float root_of_normal(float x) {
+#if __CUDA_ARCH__
+  float about;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(about) : "f"(x));
+#else
+  const float about = 1 / sqrtf(x);
+#endif
+  const float root = x * about;
+  const float exact = fmaf(fmaf(-root, root, x), 0.5f * about, root);
+  return x < __int_as_float(0x7f800000) ? exact : x;
+}
+
 }  // namespace tile::math

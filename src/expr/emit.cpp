@@ -229,7 +229,7 @@ class Emitter {
 
   bool outlined(const Node& n) const {
     return outlines_ && weight(n) > 1 && !function_of(n).empty() && !divides_by_whole(n) &&
-           !divides_from_one(n) && !divides_zeros(n);
+           !divides_from_one(n) && !divides_zeros(n) && !takes_normal_root(n);
   }
   // Whether the node divides single precision by a whole number that is known when the kernel is
   // compiled, or at least is the same in all of it: an extent, or a constant.
@@ -278,6 +278,11 @@ class Emitter {
     return n.op == Op::div && compute_type(n.type) == "float" && approximation(n).empty() &&
            node(n.args[1]).op != Op::constant && least_[static_cast<std::size_t>(n.args[1])] >= 1;
   }
+  // Whether the node is a root in single precision of what is far above denormal numbers.
+  bool takes_normal_root(const Node& n) const {
+    return n.op == Op::sqrt && compute_type(n.type) == "float" && approximation(n).empty() &&
+           least_[static_cast<std::size_t>(n.args[0])] >= 0x1p-60;
+  }
   std::string outlined_name(const Node& n) const {
     return "outlined_" + std::string(to_string(n.op)) + "_" +
            std::string(tilejit::to_string(n.type));
@@ -315,6 +320,7 @@ class Emitter {
     if (divides_by_whole(n)) return "math::div_by_whole";
     if (divides_from_one(n)) return "math::div_from_one";
     if (divides_zeros(n)) return "math::div_of_zeros";
+    if (takes_normal_root(n)) return "math::root_of_normal";
     if (const auto name = approximation(n); !name.empty()) return std::string(name);
     const std::string device_function = "math::" + std::string(to_string(n.op));
     if (!is_floating(argument_type(n, 0))) {

@@ -177,6 +177,17 @@ TEST(DeviceMath, QuotientsByNumbersFromOneAreRoundedCorrectly) {
   EXPECT_TRUE(std::isnan(math::sigmoid(kNan)));
 }
 
+TEST(DeviceMath, RootsOfNormalNumbersAreRoundedCorrectly) {
+  std::mt19937 random(13);
+  for (int i = 0; i < 200000; ++i) {  // from 2^-60 on
+    const auto bits = static_cast<std::uint32_t>(0x21800000 + random() % 0x5e000000);
+    const float x = std::bit_cast<float>(bits);
+    ASSERT_EQ(math::root_of_normal(x), std::sqrt(x)) << x;
+  }
+  EXPECT_EQ(math::root_of_normal(kInf), kInf);
+  EXPECT_TRUE(std::isnan(math::root_of_normal(kNan)));
+}
+
 TEST(DeviceMath, QuotientsByWholeNumbersAreRoundedCorrectly) {
   std::mt19937 random(7);
   for (const float n : {1.0f, 3.0f, 6.0f, 10.0f, 64.0f, 243.0f, 1023.0f, 50257.0f, 16777213.0f}) {

@@ -86,6 +86,8 @@ TEST(Emit, EveryKindOfOperation) {
       {"y = x_f32 / (abs(x_f32) + 0.5)", f32, "const float v4 = v0 / v3;"},
       {"y = x_f64 / (abs(x_f64) + 1)", f64, "const double v4 = v0 / v3;"},
       {"y = x_f16 / (abs(x_f16) + 1)", f16, "math::fast_div("},
+      {"y = sqrt(abs(x_f32) + 0.5)", f32, "const float v4 = math::root_of_normal(v3);"},
+      {"y = sqrt(abs(x_f32))", f32, "const float v2 = sqrtf(v1);"},
       {"y = relu(x_f64) / x_f64", f64, "const double v2 = v1 / v0;"},
       {"y = relu(x_f16) / x_f16", f16, "const float v2 = math::fast_div(v1, v0);"},
       {"y = x_f64 / 6", f64, "const double v2 = v0 / v1;"},
