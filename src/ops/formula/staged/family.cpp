@@ -28,6 +28,7 @@ constexpr std::int64_t kMostSharedBytes = 32 * 1024;    // of a block
 // copies than by accesses of narrow vectors, or of words.
 constexpr std::int64_t kLeastElements = std::int64_t{1} << 18;
 constexpr std::int64_t kLeastElementsOfWords = std::int64_t{1} << 20;
+constexpr std::int64_t kResidentThreads = 2 * device::kThreadsAtOnce;
 constexpr std::int64_t kManyBlocks = 2 * device::kWantedBlocks;  // about as many as run at once
 
 /// How many threads share a row: few, since a row takes them a fixed time, and since threads of
@@ -48,6 +49,13 @@ Rows share_rows(const Plan& plan, Rows rows, const std::optional<int>& pinned) {
          10 * vectors < std::int64_t{9} * held * rows.row_threads) {
     rows.row_threads /= 2;
   }
+  // More threads of several passes while the device has room, and each would have more than 4
+  // vectors.
+  const auto count = vectors_across_rows(plan, rows);
+  while (!direction_of(plan) && !is_one_pass_if_held(plan) && count &&
+         rows.row_threads < kMostRowThreads && *count * rows.row_threads < kResidentThreads &&
+         vectors > 4 * rows.row_threads)
+    rows.row_threads *= 2;
   rows.row_threads = pinned.value_or(rows.row_threads);
   rows.register_vectors =
       fits(rows.row_threads) ? static_cast<int>(ceil_div(vectors, rows.row_threads)) : 0;
