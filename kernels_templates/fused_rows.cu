@@ -43,8 +43,15 @@ enum : int { kParts = !kAlong ? 1 : kVectorsAtOnce < 4 ? kVectorsAtOnce : 4 };
 #endif
 
 // Loops over threads are unrolled if blocks wait for each other, or if a thread's value is one
-// word. The code of larger ones would take longer to compile, that of places a twentieth.
-enum : int { kUnrolledTurns = kCluster > 1 || kPassBytes <= 4 ? 5 : 1 };
+// word; of few threads, which wait for nothing else, also if it is two. The code of larger ones
+// would take longer to compile, that of places a twentieth.
+#ifdef HAS_FEW_THREADS
+template <class Pass>
+constexpr int kUnrolledTurns = kCluster > 1 || sizeof(Pass) <= 8 ? 5 : 1;
+#else
+template <class Pass>
+constexpr int kUnrolledTurns = kCluster > 1 || kPassBytes <= 4 ? 5 : 1;
+#endif
 
 // What the threads and blocks of a row exchange. Reduction n of a kernel uses buffer n % 2: a
 // thread that is done with it knows that all threads are done with reduction n - 1. If vectors lie
@@ -72,9 +79,9 @@ TILE_DEVICE void combine_threads(Pass (&a)[kAcross], int rank, int group, Shared
   if constexpr (kAlong) {
     Pass* const of_warps = reinterpret_cast<Pass*>(shared.slots[n % 2]);
 #if USES_CLUSTER
-    reduce_along<kRowThreads, kUnrolledTurns>(a[0], rank, group, of_warps, n, shared.cluster);
+    reduce_along<kRowThreads, kUnrolledTurns<Pass>>(a[0], rank, group, of_warps, n, shared.cluster);
 #else
-    reduce_along<kRowThreads, kUnrolledTurns>(a[0], rank, group, of_warps);
+    reduce_along<kRowThreads, kUnrolledTurns<Pass>>(a[0], rank, group, of_warps);
 #endif
   } else if constexpr (kRowThreads * kCluster > 1) {
     Pass* const of_warps = reinterpret_cast<Pass*>(shared.slots[0]);

@@ -125,6 +125,48 @@ TEST(Render, RowsOfShortRunsHaveNoBranchesAroundTheirEnds) {
   EXPECT_FALSE(computes_always("4099", "(2618,33,4099):(135267,4099,1)"));
 }
 
+/// Whether the header of a formula that reduces `rows` rows of `length` elements has the text.
+bool has_text(DType dtype, const std::string& rows, const std::string& length, const char* formula,
+              const char* text) {
+  const Fused op{.tensors = {{"x", dtype, "(" + rows + "," + length + "):(" + length + ",1)"},
+                             {"y", f32, "(" + rows + ",1):(1,0)"}},
+                 .formula = formula,
+                 .axis = {1}};
+  const plan::Plan plan =
+      plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
+  return render::render_header(plan).find(text) != std::string::npos;
+}
+
+TEST(Render, OddRowsOfValuesHaveNoBranchesAroundTheirEnds) {
+  const auto short_rows = [](DType dtype, const char* formula) {
+    return has_text(dtype, "40000", "333", formula, "kComputesAlways = true");
+  };
+  EXPECT_TRUE(short_rows(f16, "y = log(sum(exp(x - max(x))))"));
+  EXPECT_TRUE(short_rows(i8, "y = sum(f32(x))"));
+  EXPECT_FALSE(short_rows(f16, "y = sum(f32(x))")) << "nothing is computed";
+  // Elements of a thread would wait for each other; vectors of 8 have code without conditions.
+  const auto long_rows = [](DType dtype, const char* formula) {
+    return has_text(dtype, "468", "64829", formula, "kComputesAlways = true");
+  };
+  EXPECT_TRUE(long_rows(f32, "y = var(sigmoid(x))"));
+  EXPECT_FALSE(long_rows(f32, "y = sum(x * 2)"));
+  EXPECT_FALSE(long_rows(bf16, "y = var(sigmoid(f32(x)))"));
+}
+
+TEST(Render, ValuesThatPassesShareHaveABoundOfRegisters) {
+  const auto bounds = [](const char* formula) {
+    return has_text(f32, "20000", "4096", formula, "BLOCKS_AT_ONCE 4");
+  };
+  EXPECT_TRUE(bounds("y = var(x / (abs(x) + 1))"));
+  EXPECT_FALSE(bounds("y = var(x + 1)"));
+}
+
+TEST(Render, ExchangesOfFewThreadsAreUnrolled) {
+  EXPECT_TRUE(has_text(f32, "300", "1000", "y = var(x)", "HAS_FEW_THREADS 1"));
+  EXPECT_FALSE(has_text(f32, "30000", "1000", "y = var(x)", "HAS_FEW_THREADS"));
+  EXPECT_FALSE(has_text(f32, "300", "1000", "y = f32(argmax(x))", "HAS_FEW_THREADS"));
+}
+
 TEST(Render, TotalsOfScansHaveNoPassOfTheirOwn) {
   const auto has = [](const std::string& header, const char* text) {
     return header.find(text) != std::string::npos;

@@ -41,6 +41,7 @@ enum : bool { kComputesAlways = false };  // also what does not exist
 enum : int { kReductions = 1 };  // one after another
 enum : int { kCluster = 1 };  // blocks a row
 #define USES_CLUSTER 0
+#define HAS_FEW_THREADS 1  // which exchange no places
 #define TAKES_ROW_AFTER_ROW 0
 #define KEEPS_INPUTS 0
 #define HAS_ALIKE_ROWS 0

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "expr/traits.hpp"
+#include "rows/row_threads.hpp"
 #include "rows/rows.hpp"
 
 namespace tilejit::render {
@@ -113,12 +114,72 @@ Passes find_passes(const plan::Plan& plan) {
 
 namespace {
 
+constexpr int kManyElements = 8;  // of a vector, whose code a pass has twice
+
 /// Whether most warps have the end of a run, so that branches around what does not exist are taken
 /// both ways.
-bool has_ends_in_warps(const plan::Plan& plan, const plan::Rows& rows) {
+bool has_ends_in_warps(const plan::Plan& plan) {
   const Dim& run = plan.extents.front();
-  return plan.peeled && rows.count > 1 && run.is_known() &&
-         run.value() < std::int64_t{2} * plan::kWarp * plan.vector;
+  return run.is_known() && run.value() < std::int64_t{2} * plan::kWarp * plan.vector;
+}
+
+int cost_of(const Node& node) {
+  const expr::Cost& one = expr::traits(node.op).cost;
+  return one.plain + kPlainOfSpecial * one.special;
+}
+
+/// Per node, how many passes need it.
+std::vector<int> passes_that_need(const plan::Plan& plan, const Passes& passes) {
+  std::vector<int> passes_of(plan.program.nodes.size(), 0);
+  const auto need = [&](const std::vector<bool>& needed) {
+    for (std::size_t i = 0; i < needed.size(); ++i) passes_of[i] += needed[i];
+  };
+  for (int pass = 0; pass < passes.count; ++pass) {
+    need(passes.needed_for(plan.program, passes.folded(plan.program, pass)));
+    if (!passes.rescaled(plan.program, pass).empty())
+      need(passes.needed_for_rescaled(plan.program, pass));
+  }
+  if (std::holds_alternative<plan::Scan>(plan.family)) {  // the totals of a chunk, and its places
+    const std::vector<bool> scanned = passes.needed_for(plan.program, Passes::scans(plan.program));
+    need(scanned);
+    need(scanned);
+  }
+  return passes_of;
+}
+
+/// Whether the node makes a float of a whole number.
+bool converts(const plan::Plan& plan, const Node& node) {
+  if (node.op != expr::Op::load && node.op != expr::Op::cast) return false;
+  const DType from = node.op == expr::Op::load
+                         ? plan.operands[static_cast<std::size_t>(node.source)].dtype
+                         : plan.program.nodes[static_cast<std::size_t>(node.args[0])].type;
+  return is_floating(node.type) && !is_floating(from);
+}
+
+/// Instructions for the values that the passes fold of one element of a row.
+int cost_of_element(const plan::Plan& plan, const Passes& passes) {
+  const std::vector<Node>& nodes = plan.program.nodes;
+  const std::vector<int> passes_of = passes_that_need(plan, passes);
+  int cost = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!passes.in_row[i]) continue;
+    const bool moves = nodes[i].op == expr::Op::load || nodes[i].op == expr::Op::cast;
+    const int own = moves ? 0 : cost_of(nodes[i]);
+    cost += passes_of[i] * (own + (converts(plan, nodes[i]) ? kPlainOfSpecial : 0));
+  }
+  return cost;
+}
+
+/// Whether it is faster to compute what is beyond the ends of peeled rows, and to drop it, than to
+/// branch around it: warps would branch both ways, or a thread's elements would wait for each
+/// other. Places ask for nothing but an element itself, and rows that are stored have no registers
+/// left.
+bool drops_ends(const plan::Plan& plan, const plan::Rows& rows, const Passes& passes) {
+  if (has_ends_in_warps(plan) && rows.count > 1) return true;
+  if (!std::holds_alternative<plan::Rows>(plan.family)) return false;
+  const int cost = cost_of_element(plan, passes);
+  if (has_ends_in_warps(plan)) return cost > 0 && !plan::writes_elements(plan);
+  return plan.vector < kManyElements && cost >= kHeavyValues;
 }
 
 }  // namespace
@@ -131,36 +192,32 @@ bool computes_always(const plan::Plan& plan, const plan::Rows& rows, const Passe
   const bool whole =
       plan::vectors_in_row(plan, rows) == plan::threads_of_row(rows) * rows.register_vectors;
   if (whole && !(rows.along() && plan.ragged)) return false;  // nothing is conditional
-  if (has_ends_in_warps(plan, rows)) return true;
-  const std::vector<Node>& nodes = plan.program.nodes;
-  std::vector<int> passes_of(nodes.size(), 0);  // that need each node
+  if (plan.peeled && drops_ends(plan, rows, passes)) return true;
   bool rescales = false;
-  const auto need = [&](const std::vector<bool>& needed) {
-    for (std::size_t i = 0; i < nodes.size(); ++i) passes_of[i] += needed[i];
-  };
-  for (int pass = 0; pass < passes.count; ++pass) {
-    need(passes.needed_for(plan.program, passes.folded(plan.program, pass)));
-    if (passes.rescaled(plan.program, pass).empty()) continue;
-    need(passes.needed_for_rescaled(plan.program, pass));
-    rescales = true;
-  }
-  if (scans) {  // the totals of a chunk, and its places
-    const std::vector<bool> scanned = passes.needed_for(plan.program, Passes::scans(plan.program));
-    need(scanned);
-    need(scanned);
-  }
+  for (int pass = 0; pass < passes.count; ++pass)
+    rescales = rescales || !passes.rescaled(plan.program, pass).empty();
   if (rows.register_vectors == 0 && !rescales && !scans) return false;
-  int cost = 0;
+  const std::vector<Node>& nodes = plan.program.nodes;
+  const std::vector<int> passes_of = passes_that_need(plan, passes);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (passes_of[i] == 0 || !passes.in_row[i]) continue;
     // What a pass loads for itself may lie beyond the tensor's end, unless vectors know theirs.
     if (nodes[i].op == expr::Op::load && !(rows.along() && plan.ragged && !plan.peeled) &&
         !plan::is_loaded_with_row(rows, plan.operands[static_cast<std::size_t>(nodes[i].source)]))
       return false;
-    const expr::Cost& one = expr::traits(nodes[i].op).cost;
-    if (passes_of[i] > 1 && passes.level[i] == 0) cost += one.plain + kPlainOfSpecial * one.special;
   }
-  return cost >= kHeavyValues;
+  return cost_of_shared_values(plan, passes) >= kHeavyValues;
+}
+
+int cost_of_shared_values(const plan::Plan& plan, const Passes& passes) {
+  const std::vector<Node>& nodes = plan.program.nodes;
+  const std::vector<int> passes_of = passes_that_need(plan, passes);
+  int cost = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const bool shared = passes_of[i] > 1 && passes.in_row[i] && passes.level[i] == 0;
+    if (shared) cost += cost_of(nodes[i]);
+  }
+  return cost;
 }
 
 std::vector<NodeId> Passes::reductions(const expr::Program& program, int pass) const {

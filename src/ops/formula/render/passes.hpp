@@ -60,4 +60,7 @@ struct Passes {
 [[nodiscard]] bool computes_always(const plan::Plan& plan, const plan::Rows& rows,
                                    const Passes& passes);
 
+/// Instructions for those values of an element that several passes need.
+[[nodiscard]] int cost_of_shared_values(const plan::Plan& plan, const Passes& passes);
+
 }  // namespace tilejit::render

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/integer.hpp"
+#include "device/scale.hpp"
 #include "render/combination.hpp"
 #include "rows/row_shape.hpp"
 #include "rows/rows.hpp"
@@ -14,6 +15,9 @@ namespace {
 
 // Of a thread; as long a chain of roundings as one of 128 elements.
 constexpr std::int64_t kMostBatchesInTotal = 128;
+constexpr int kElementsOfBounded = 16;  // that a thread holds
+constexpr int kThreadsOfBounded = 1024;
+constexpr int kCostOfBounded = 12;  // instructions of an element: a division
 
 }  // namespace
 
@@ -78,8 +82,9 @@ void RowsWriter::write_steps() {
   line(fmt::format("enum : int {{ kReductions = {} }};  // one after another", passes_.count));
   line(fmt::format("enum : int {{ kCluster = {} }};  // blocks a row", rows_.cluster));
   line(fmt::format("#define USES_CLUSTER {:d}", rows_.cluster > 1));
-  if (const int blocks = plan::blocks_at_once(plan_); blocks > 1)
+  if (const int blocks = blocks_at_once(); blocks > 1)
     line(fmt::format("#define BLOCKS_AT_ONCE {}  // of a multiprocessor", blocks));
+  if (has_few_threads()) line("#define HAS_FEW_THREADS 1  // which exchange no places");
   if (plan::has_centres(plan_)) {
     line("#define PARTS_HAVE_CENTRES 1  // which are near the elements of a batch only");
     if (!rows_.along()) line(fmt::format("#define CHAINS_BATCHES {:d}", chains_batches()));
@@ -87,6 +92,22 @@ void RowsWriter::write_steps() {
   line(fmt::format("#define TAKES_ROW_AFTER_ROW {:d}", rows_.ahead));
   line(fmt::format("#define KEEPS_INPUTS {:d}", keeps_inputs()));
   line(fmt::format("#define HAS_ALIKE_ROWS {:d}", rows_.alike > 1));
+}
+
+bool RowsWriter::has_few_threads() const {
+  const auto finds_place = [](const Node& node) { return expr::finds_place(node.op); };
+  if (std::ranges::any_of(plan_.program.nodes, finds_place)) return false;
+  const auto count = plan::vectors_across_rows(plan_, rows_);
+  return rows_.along() && count && *count * rows_.row_threads < device::kThreadsAtOnce;
+}
+
+/// Without a bound, values that several passes need would take registers from other threads: those
+/// of half a multiprocessor are enough for a thread of few elements.
+int RowsWriter::blocks_at_once() const {
+  const bool held = rows_.along() && rows_.cluster == 1 && rows_.register_vectors > 0;
+  const bool bounded = held && rows_.register_vectors * plan_.vector <= kElementsOfBounded &&
+                       cost_of_shared_values(plan_, passes_) >= kCostOfBounded;
+  return bounded ? kThreadsOfBounded / plan_.threads : plan::blocks_at_once(plan_);
 }
 
 /// Whether a thread may have so many batches that errors would grow with their number.

@@ -44,6 +44,8 @@ class RowsWriter : public CombiningWriter {
   void write_word_fold(int pass, const plan::Operand& operand);
   [[nodiscard]] bool keeps_inputs() const;
   [[nodiscard]] bool chains_batches() const;
+  [[nodiscard]] int blocks_at_once() const;
+  [[nodiscard]] bool has_few_threads() const;
   void write_alike();
   void write_kept();
   void write_kept_chunks();
