@@ -74,6 +74,16 @@ TEST(Tiling, SidesFollowDtypesAndExtents) {
   }
 }
 
+// 1002/185 of the sweep: 1.61 us as a tile, 1.04 as a map.
+TEST(Tiling, OfFewSingleElementsGainsNothing) {
+  const auto is_tile = [](const char* x, const char* y) {
+    return std::holds_alternative<Tile>(plan_of(transpose(f32, x, y)).family);
+  };
+  EXPECT_FALSE(is_tile("(37,20):(1,37)", "(37,20):(20,1)"));
+  EXPECT_TRUE(is_tile("(64,32):(1,64)", "(64,32):(32,1)")) << "whole squares";
+  EXPECT_TRUE(is_tile("(75,133):(1,75)", "(75,133):(133,1)"));
+}
+
 TEST(Tiling, CrossesTheModeOfMostBytes) {
   const Plan plan = plan_of(test::make_op(f16,
                                           {{"a", "(64,32,16):(512,16,1)"},

@@ -28,6 +28,7 @@ constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
 constexpr std::int64_t kLeastExtent = 32;
 // Rows of an output whose order inputs may overrule: they are aligned, or shorter than this.
 constexpr std::int64_t kShortRow = 64, kVectorBytes = 16;
+constexpr double kTinyTile = 1 << 12, kUnknownExtent = 1e15;  // elements
 
 Reach reach_of(const Operand& operand) {
   const OperandMode& innermost = operand.modes.front();
@@ -54,6 +55,7 @@ class Planner {
     set_operands();
     find_transposed();
     choose_vector(op_, analysis_, transposed_mode_, light_, plan_);
+    leave_tiny_tile();
     set_tile();
     if (suits_staging(plan_, op_.tuning)) plan_.family = StagedRows{*rows_of(plan_), 1, direction_};
     set_slabs();
@@ -298,6 +300,20 @@ class Planner {
         operand.reach = Reach::transposed;
       }
     }
+  }
+
+  /// So few elements, of which no square is whole, are read as they lie before a tile has begun.
+  void leave_tiny_tile() {
+    double elements = 1;
+    for (const Dim& extent : plan_.extents) {
+      elements *= extent.is_known() ? static_cast<double>(extent.value()) : kUnknownExtent;
+    }
+    if (!transposed_mode_ || has_knobs() || plan_.vector > 1 || elements >= kTinyTile) return;
+    transposed_mode_.reset();
+    for (Operand& operand : plan_.operands) {
+      if (operand.reach == Reach::transposed) operand.reach = Reach::strided;
+    }
+    choose_vector(op_, analysis_, transposed_mode_, light_, plan_);
   }
 
   void set_sides(const std::array<int, 2>& sides, Tile& tile) const {
