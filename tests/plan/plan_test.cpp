@@ -191,7 +191,7 @@ TEST(Plan, WeightsOfWideElementsDoNotHalveVectors) {
   EXPECT_EQ(plan_of(op).vector, 4) << "peeled: shifted weights have at most 16 bytes";
 }
 
-TEST(Plan, RowsArePeeledIfTheyAreManyOrHeld) {
+TEST(Plan, RowsArePeeledIfTheyAreMany) {
   const auto plan = [](const char* layout, const char* formula) {
     Fused op = test::make_op(f16, {{"x", layout}, {"y", layout}}, formula);
     if (std::string_view(formula).find('(') != std::string_view::npos) op.axis = {1};
@@ -199,8 +199,13 @@ TEST(Plan, RowsArePeeledIfTheyAreManyOrHeld) {
   };
   EXPECT_TRUE(plan("(601,4095):(4097,1)", "y = x * x").peeled);
   EXPECT_FALSE(plan("(35,2835):(2837,1)", "y = x * x").peeled);
-  EXPECT_TRUE(plan("(139,393):(393,1)", "y = x * rsqrt(mean(x * x))").peeled);
-  EXPECT_FALSE(plan("(139,129):(129,1)", "y = x * rsqrt(mean(x * x))").peeled);
+  EXPECT_TRUE(plan("(1601,393):(393,1)", "y = x * rsqrt(mean(x * x))").peeled);
+  EXPECT_FALSE(plan("(139,393):(393,1)", "y = x * rsqrt(mean(x * x))").peeled);
+  Fused weighted =
+      test::make_op(f16, {{"x", "(139,393):(393,1)"}, {"w", "393:1"}, {"y", "(139,393):(393,1)"}},
+                    "y = x * rsqrt(mean(x * x)) * w");
+  weighted.axis = {1};
+  EXPECT_TRUE(plan_of(weighted).peeled) << "3.4 us peeled, 6.1 by elements";
   EXPECT_TRUE(plan("(49,6969):(6969,1)", "y = cumsum(x)").peeled);
   EXPECT_FALSE(plan("(139,393):(393,1)", "y = cumsum(x)").peeled);
 }
@@ -231,6 +236,9 @@ TEST(Plan, HeavyAndTinyMapsHaveShortVectors) {
   EXPECT_EQ(vector_of(f32, "1376000:1", "y = x * x"), 4);
   EXPECT_EQ(vector_of(bf16, "2667:1", "y = x * x"), 1) << "no end of a row by elements";
   EXPECT_EQ(vector_of(bf16, "2664:1", "y = x * x"), 8);
+  EXPECT_EQ(vector_of(f16, "252:1", "y = x * x"), 4) << "1001/182 of the sweep: 1.41 us, then 1.13";
+  EXPECT_EQ(vector_of(f16, "37:1", "y = x * x"), 1);
+  EXPECT_EQ(vector_of(f16, "7:1", "y = x * x"), 8) << "a single vector";
 }
 
 TEST(Plan, ShortRowsWhosePlacesCountAreNotPeeled) {

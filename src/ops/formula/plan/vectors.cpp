@@ -29,7 +29,7 @@ constexpr std::int64_t kLongRow = 4096;                   // elements
 constexpr double kThreadsOfFew = device::kThreadsAtOnce;  // of maps: shorter vectors have as many
 constexpr double kThreadsOfHeavy = 4 * kThreadsOfFew;     // if formulas are heavy: by 8 bytes
 constexpr std::int64_t kHeavyWeight = 40;                 // expr::weight of an element
-constexpr double kLeastOfTiny = 1 << 10, kTinyMap = 1 << 13;  // elements
+constexpr double kTiny = 1 << 13;                         // elements
 constexpr std::int64_t kWeightOfFew = 32;  // expr::weight of a vector that is as fast whole
 constexpr std::int64_t kHeldByCluster = std::int64_t{8} * 512 * 32;  // registers
 constexpr double kUnknownExtent = 1e15;
@@ -176,16 +176,16 @@ class Chooser {
     const bool few = elements() < (map ? kFewElementsOfMap : kFewElements);
     const Dim& row = plan_.extents.front();
     const bool waits = direction_of(plan_) && row.is_known() && row.value() >= kLongRow;
-    const bool gains = held && (!row.is_known() || row.value() >= kVectorsOfFew * wanted);
+    const bool shared = std::ranges::any_of(plan_.operands, &Operand::every_row);
+    const bool gains = held && shared && (!row.is_known() || row.value() >= kVectorsOfFew * wanted);
     if (few && !gains && !waits && !op_.tuning.vector) return false;
     // Places are numbered element by element, which conditions at the ends of rows make dearer.
     const bool is_long = !row.is_known() || row.value() >= kLongRow;
     if (held && !plan_.places.empty() && !is_long && !op_.tuning.vector) return false;
-    // Many rows that are held between passes are loaded as fast by accesses of 4 bytes, unless long
-    // weights double these.
-    const bool weighted = row.is_known() && row.value() >= kLongRow &&
-                          std::ranges::any_of(plan_.operands, &Operand::every_row);
-    if (!is_narrow(vector, held && !few && !weighted ? kLargeElement : kNarrowAccess)) return false;
+    // Rows that are held between passes are loaded as fast by accesses of 4 bytes, unless weights
+    // double these that are long, or of few rows.
+    const bool weighted = shared && (few || (row.is_known() && row.value() >= kLongRow));
+    if (!is_narrow(vector, held && !weighted ? kLargeElement : kNarrowAccess)) return false;
     const Operand* const leader = vector_leader(plan_);
     if (leader == nullptr || is_aligned(*leader, wanted)) return false;
     for (const Operand& operand : plan_.operands) {
@@ -311,9 +311,13 @@ class Chooser {
       };
       halve(1, kThreadsOfFew);
       if (weight >= kHeavyWeight) halve(kNarrowAccess / widest_of_own(), kThreadsOfHeavy);
-      // The end of a row goes by elements, which is what a tiny map waits for.
+    }
+    const Rows* const rows = rows_of(plan_);
+    const bool along = rows != nullptr && rows->along() && !direction_of(plan_);
+    if (along || (std::holds_alternative<Map>(plan_.family) && !transposed_mode_)) {
+      // The end of a row goes by elements, which is what a tiny problem waits for.
       const Dim& row = plan_.extents.front();
-      const bool tiny = elements() >= kLeastOfTiny && elements() < kTinyMap;
+      const bool tiny = elements() > vector && elements() < kTiny;
       while (vector > 1 && tiny && row.value() % vector != 0) vector /= 2;
     }
     return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget(plan_)));

@@ -108,7 +108,8 @@ void HeaderWriter::write_includes(const std::string& code) {
   if (converts) include("convert");
   if (calls({"sigmoid", "silu", "gelu", "gelu_tanh"})) include("activations");
   if (calls_any("fast_")) include("approximations");
-  if (calls({"div_by_whole", "div_of_zeros", "div_from_one", "root_of_normal"})) include("division");
+  if (calls({"div_by_whole", "div_of_zeros", "div_from_one", "root_of_normal"}))
+    include("division");
   if (calls({"sin", "cos", "tan"})) include("trigonometry");
   if (calls_any("rescaling_")) include("rescale");
   const bool divides = std::ranges::any_of(

@@ -20,6 +20,7 @@ using core::power_of_two_from;
 constexpr int kMaxThreads = 1024;
 constexpr int kBatchOfRows = 4;  // loads in flight if rows are not held
 constexpr int kLargeBatchOfRows = 6;
+constexpr std::int64_t kMostBalanced = 10;  // vectors of a thread, in one batch or two
 constexpr int kBatchOfBytes = 8;            // of loads of one byte, or of two elements of two
 constexpr std::int64_t kManyOfThread = 16;  // vectors of a long column
 constexpr int kVectorsOfThread = 2;  // enough in flight; more would repeat the formula in the code
@@ -104,6 +105,23 @@ bool is_small(const Plan& plan, const Rows& rows, int each) {
          (*count == 0 || *length <= each * kFewThreads / *count);
 }
 
+/// Whether all rows share an input that differs within them, such as weights.
+bool shares_inputs(const Plan& plan, const Rows& rows) {
+  return std::ranges::any_of(plan.operands, [&](const Operand& operand) {
+    return operand.read && operand.every_row && varies_in_row(operand, rows);
+  });
+}
+
+/// Threads of a block, more than a warp, that share a row if there are hardly any others.
+int threads_of_tiny(const Plan& plan, const Rows& rows, std::int64_t vectors) {
+  const auto count = vectors_across_rows(plan, rows);
+  int threads = rows.row_threads;
+  while (count && threads >= kWarp / 2 && threads < kMaxThreads / 2 &&
+         2 * threads * *count <= kFewThreads && vectors > std::int64_t{kStepsOfThread} * threads)
+    threads *= 2;
+  return threads;
+}
+
 /// Threads of a warp that share a row if rows are so few that the device would not be full of
 /// threads, and threads would have many vectors each.
 int threads_of_few(const Plan& plan, const Rows& rows, std::int64_t vectors) {
@@ -181,8 +199,10 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
     return {rows, 256};
   }
   const int registers = registers_of_vector(plan, rows);
-  // More threads would cost more when their warps combine results than they gain.
-  const bool holds_one = is_small(plan, rows, 2) && *vectors <= kRowThreadsOfSmall;
+  // More threads would cost more when they combine results than they gain. With one vector, they
+  // load what all rows share at the same time, not when they need it.
+  const bool holds_one = is_small(plan, rows, 2) && *vectors <= kRowThreadsOfSmall &&
+                         (plan.vector >= kFewElements || shares_inputs(plan, rows));
   const int register_vectors =
       holds_one ? 1 : std::clamp(kRegistersOfThread / registers, 1, kVectorsOfThread);
   const int bytes = kBytesOfThread / least_access(plan, rows);
@@ -195,6 +215,7 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   if (!holds_one) {
     rows.row_threads = threads_of_busy_device(plan, rows, *vectors, most_held);
     rows.row_threads = threads_of_odd_rows(plan, rows, *vectors);
+    rows.row_threads = threads_of_tiny(plan, rows, *vectors);
   }
   const auto holds = [&](int row_threads, int cluster, int most) {
     const std::int64_t steps =
@@ -332,11 +353,21 @@ bool fills_batches(std::int64_t vectors) {
   return vectors >= kManyOfThread && 4 * batches * kBatchOfBytes <= 5 * vectors;
 }
 
+/// Loads in flight of a thread that has so many vectors of a row: its last batch is as full as the
+/// others. Of 129 vectors, 32 threads have 5 or 4.
+int batch_of_steps(std::int64_t steps) {
+  if (steps > kMostBalanced) return kBatchOfRows;
+  const std::int64_t batches = ceil_div(steps, std::int64_t{kBatchOfRows + 1});
+  return static_cast<int>(ceil_div(steps, std::max<std::int64_t>(1, batches)));
+}
+
 }  // namespace
 
 int batch_of_rows(const Plan& plan) {
   const Rows& rows = *rows_of(plan);
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
+  if (plan.peeled && rows.along() && length && rows.register_vectors == 0)
+    return batch_of_steps(ceil_div(*length, threads_of_row(rows)));
   if (rows.along() || !length || !count) return kBatchOfRows;
   if (least_access(plan, rows) == 1 && *length >= kBatchOfBytes * threads_of_row(rows))
     return kBatchOfBytes;

@@ -102,8 +102,12 @@ int threads_of_busy_device(const Plan& plan, Rows rows, std::int64_t vectors,
     if (streams(plan, rows, operand))
       bytes += static_cast<double>(times * vectors * plan.vector * size_bytes(operand.dtype));
   }
-  // Rows that are stored several times are computed once. Peeled rows of one pass are left alone.
-  if (has_alike_rows(plan, rows) || (plan.peeled && is_one_pass(plan))) return rows.row_threads;
+  // Rows that are stored several times are computed once. Peeled rows of one pass are left alone,
+  // unless threads exchange places.
+  const bool places = std::ranges::any_of(
+      plan.program.nodes, [](const expr::Node& node) { return expr::finds_place(node.op); });
+  if (has_alike_rows(plan, rows) || (plan.peeled && is_one_pass(plan) && !places))
+    return rows.row_threads;
   while (count && bytes > 0 && rows.row_threads > 1) {
     const double now = instructions_of_row(plan, rows, vectors);
     Rows fewer = rows;
