@@ -16,24 +16,23 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   transposed.load(p, tile);
   const Direct at(p, tile, shared);
   const bool has_elements = threadIdx.x < Direct::kActive;
-  Element elements[kAhead ? Direct::kSteps : 1];
-  if constexpr (kAhead) {
-    if (has_elements) {
+  Element elements[kCopies];
+  if (has_elements) {
 #pragma unroll
-      for (int i = 0; i < Direct::kSteps; ++i) {
-        if (at.exists(tile, i)) elements[i].load(at, i);
-      }
+    for (int i = 0; i < kCopies; ++i) {
+      if (at.exists(tile, 0, i)) elements[i].load(at, 0, i);
     }
   }
   transposed.put(tile);
   __syncthreads();  // the box is there
   if (has_elements) {
-#pragma unroll kCopies
-    for (int i = 0; i < Direct::kSteps; ++i) {
-      if (!at.exists(tile, i)) continue;
-      Element& element = elements[kAhead ? i : 0];
-      if (!kAhead) element.load(at, i);
-      element.map(p, at, i);
+#pragma unroll 1
+    for (int g = 0; g < kGroups; ++g) {
+#pragma unroll
+      for (int i = 0; i < kCopies; ++i) {
+        if (at.exists(tile, g, i)) elements[i].map(p, at, g, i);
+        if (g + 1 < kGroups && at.exists(tile, g + 1, i)) elements[i].load(at, g + 1, i);
+      }
     }
   }
   if constexpr (kTransposedOutputs) {

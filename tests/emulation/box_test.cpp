@@ -67,6 +67,13 @@ TEST(EmulatedBoxes, AgreeWithTheReference) {
        {{"x", f32, "(5,7,1900):(1,5,35)"}, {"y", f32, "(5,7,1900):(13300,1900,1)"}},
        "a = erf(x) * erf(x + 1) * erf(x + 2) * erf(x + 3); b = erf(a) * erf(a + 1) * erf(a + 2); "
        "y = erf(b) * erf(b + 1) * erf(b + 2) * erf(b + 3)"},
+      {"groups of a costly formula beside an input in order and one that repeats, cut off",
+       {{"x", f32, "(5,7,1900):(1,5,35)"},
+        {"z", f32, "(5,7,1900):(13300,1900,1)"},
+        {"w", f32, "(1,7,1):(0,1,0)"},
+        {"y", f32, "(5,7,1900):(13300,1900,1)"}},
+       "b = abs(x) + 1; e = tanh(w); y = z * b ** e * (b + 1) ** e * (b + 2) ** e * (b + 3) ** e * "
+       "(b + 4) ** e * (b + 5) ** e * (b + 6) ** e * (b + 7) ** e"},
   };
   EmulatedKernels kernels;
   for (const Case& c : cases) {

@@ -13,8 +13,8 @@ using namespace tile;
 
 constexpr int kThreads = 512;  // a block
 constexpr int kVector = 2;  // elements a thread takes at once
-constexpr bool kAhead = true;  // elements are loaded before the box is there
 constexpr int kCopies = 9;  // of an element's code
+constexpr int kGroups = 1;  // times that a thread takes so many
 constexpr bool kTransposedOutputs = false;
 
 // A block's box has (112,1,73) elements.
@@ -60,8 +60,7 @@ TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
 // Where a thread's elements lie in the operands that are not transposed, and in shared memory.
 struct Direct {
   static constexpr u32 kActive = 504;  // threads that have elements
-  static constexpr int kSteps = 9;
-  TILE_DEVICE static constexpr u32 step2(int i) { return u32(i) % 9 * 9; }
+  TILE_DEVICE static constexpr u32 step2(int g, int i) { return u32(i) % 9 * 9; }
   u32 i0, i2;  // of a thread's first element
 
   TILE_DEVICE void begin(u32 t) {
@@ -69,7 +68,7 @@ struct Direct {
     t /= 56;
     i2 = t;
   }
-  TILE_DEVICE bool exists(const Tile& tile, int i) const { return i0 < tile.n0 && (step2(i) + 9 <= 73 || i2 + step2(i) < 73); }
+  TILE_DEVICE bool exists(const Tile& tile, int g, int i) const { return i0 < tile.n0 && (step2(g, i) + 9 <= 73 || i2 + step2(g, i) < 73); }
   bf16* s0;
   const bf16* t1;
   bf16* t2;
@@ -85,18 +84,18 @@ struct Direct {
   }
 };
 
-// A thread's element of step i, of every operand.
+// A thread's element of step (g, i), of every operand.
 struct Element {
   Packed<bf16, kVector> in1;
 
-  TILE_DEVICE void load(const Direct& at, int i) {
+  TILE_DEVICE void load(const Direct& at, int g, int i) {
     in1.load(at.t1 + (0));
   }
-  TILE_DEVICE void map(const Params& p, const Direct& at, int i) const {
+  TILE_DEVICE void map(const Params& p, const Direct& at, int g, int i) const {
     Packed<bf16, kVector> in0;
     Contiguous<bf16, kVector> x0;
 #pragma unroll
-    for (int e = 0; e < kVector; ++e) x0.element[e] = (&at.s0[i32(Direct::step2(i)) * 1])[e * 73];
+    for (int e = 0; e < kVector; ++e) x0.element[e] = (&at.s0[i32(Direct::step2(g, i)) * 1])[e * 73];
     in0.load(x0.element);
     Packed<bf16, kVector> out2;
 #pragma unroll
@@ -110,7 +109,7 @@ struct Element {
       formula(p, x0[1], x1[1], z2[1]);
       pack_word<bf16>(out2.word[e / 2], z2);
     }
-    out2.store(&at.t2[i64(Direct::step2(i)) * 1536000ll]);
+    out2.store(&at.t2[i64(Direct::step2(g, i)) * 1536000ll]);
   }
 };
 

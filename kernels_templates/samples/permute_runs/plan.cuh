@@ -12,8 +12,8 @@ using namespace tile;
 
 constexpr int kThreads = 416;  // a block
 constexpr int kVector = 1;  // elements a thread takes at once
-constexpr bool kAhead = true;  // elements are loaded before the box is there
 constexpr int kCopies = 20;  // of an element's code
+constexpr int kGroups = 1;  // times that a thread takes so many
 constexpr bool kTransposedOutputs = true;
 
 // A block's box has (5,16,5,20) elements.
@@ -70,8 +70,7 @@ TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
 // Where a thread's elements lie in the operands that are not transposed, and in shared memory.
 struct Direct {
   static constexpr u32 kActive = 400;  // threads that have elements
-  static constexpr int kSteps = 20;
-  TILE_DEVICE static constexpr u32 step3(int i) { return u32(i) % 20; }
+  TILE_DEVICE static constexpr u32 step3(int g, int i) { return u32(i) % 20; }
   u32 i0, i1, i2, i3;  // of a thread's first element
 
   TILE_DEVICE void begin(u32 t) {
@@ -83,7 +82,7 @@ struct Direct {
     t /= 5;
     i3 = t;
   }
-  TILE_DEVICE bool exists(const Tile& tile, int i) const { return i1 < tile.n1 && i3 + step3(i) < tile.n3; }
+  TILE_DEVICE bool exists(const Tile& tile, int g, int i) const { return i1 < tile.n1 && i3 + step3(g, i) < tile.n3; }
   bf16* s0;
   const bf16* t1;
   bf16* t2;
@@ -102,16 +101,16 @@ struct Direct {
   }
 };
 
-// A thread's element of step i, of every operand.
+// A thread's element of step (g, i), of every operand.
 struct Element {
   bf16 in1;
 
-  TILE_DEVICE void load(const Direct& at, int i) {
-    in1 = at.t1[i64(Direct::step3(i)) * 8191ll];
+  TILE_DEVICE void load(const Direct& at, int g, int i) {
+    in1 = at.t1[i64(Direct::step3(g, i)) * 8191ll];
   }
-  TILE_DEVICE void map(const Params& p, const Direct& at, int i) const {
+  TILE_DEVICE void map(const Params& p, const Direct& at, int g, int i) const {
     Contiguous<bf16, kVector> in0;
-    in0.element[0] = at.s0[i32(Direct::step3(i)) * 406];
+    in0.element[0] = at.s0[i32(Direct::step3(g, i)) * 406];
     Contiguous<bf16, kVector> out2;
     Contiguous<f32, kVector> out3;
 #pragma unroll
@@ -120,8 +119,8 @@ struct Element {
       formula(p, to_compute(in0.element[e]), to_compute(in1), z2[0], out3.element[e]);
       out2.element[e] = store_as<bf16>(z2[0]);
     }
-    at.t2[i64(Direct::step3(i)) * 204775ll] = out2.element[0];
-    at.s3[i32(Direct::step3(i)) * 411] = out3.element[0];
+    at.t2[i64(Direct::step3(g, i)) * 204775ll] = out2.element[0];
+    at.s3[i32(Direct::step3(g, i)) * 411] = out3.element[0];
   }
 };
 

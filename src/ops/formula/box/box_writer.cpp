@@ -5,22 +5,8 @@
 #include <fmt/format.h>
 
 #include "box/walks.hpp"
-#include "plan/launch_shape.hpp"
 
 namespace tilejit::render {
-namespace {
-
-/// The first of the elements that threads take in step i along a mode, if `before` steps lie along
-/// the modes before.
-std::string step_text(std::int64_t before, std::int64_t steps, std::int64_t threads) {
-  std::string text = "u32(i)";
-  if (before > 1) text += fmt::format(" / {}", before);
-  text += fmt::format(" % {}", steps);
-  return threads == 1 ? text : fmt::format("{} * {}", text, threads);
-}
-
-}  // namespace
-
 using plan::Operand;
 using plan::Transposed;
 using plan::Walk;
@@ -53,16 +39,12 @@ void BoxWriter::write_constants() {
   for (const std::int64_t extent : box_.extents) {
     extents += fmt::format("{}{}", extents.empty() ? "" : ",", extent);
   }
-  const std::int64_t steps = steps_of(box_, box_.direct);
-  const std::int64_t most = plan::elements_within_budget(plan_) / plan_.vector;
-  const std::int64_t copies = std::min(steps, std::max<std::int64_t>(1, most));
   const bool stores = std::ranges::any_of(box_.transposed, [&](const Transposed& transposed) {
     return operand_of(plan_, transposed).written;
   });
-  line(fmt::format("constexpr bool kAhead = {};  // elements are loaded before the box is there",
-                   copies == steps));
-  line(fmt::format("constexpr int kCopies = {};  // of an element's code",
-                   copies == steps ? copies : 1));
+  line(fmt::format("constexpr int kCopies = {};  // of an element's code", direct_.copies()));
+  line(fmt::format("constexpr int kGroups = {};  // times that a thread takes so many",
+                   direct_.groups()));
   line(fmt::format("constexpr bool kTransposedOutputs = {};\n", stores));
   line(fmt::format("// A block's box has ({}) elements.\n", extents));
 }
@@ -110,14 +92,16 @@ void BoxWriter::write_tile() {
 }
 
 void BoxWriter::write_walk(const Walk& walk) {
+  const bool direct = &walk == &box_.direct;
+  const StepCode code = direct ? direct_ : StepCode(box_, walk, steps_of(box_, walk));
+  const std::string step = direct ? "g, i" : "i", numbers = direct ? "int g, int i" : "int i";
   line(fmt::format("  static constexpr u32 kActive = {};  // threads that have elements",
                    threads_of(walk)));
-  line(fmt::format("  static constexpr int kSteps = {};", steps_of(box_, walk)));
+  if (!direct) line(fmt::format("  static constexpr int kSteps = {};", code.copies()));
   std::string declarations, digits, exists;
-  std::int64_t before = 1;  // steps along the modes before
   for (std::size_t i = 0; i < walk.modes.size(); ++i) {
     const std::size_t m = walk.modes[i];
-    const std::int64_t vector = i == 0 ? walk.vector : 1, steps = steps_along(box_, walk, i);
+    const std::int64_t vector = i == 0 ? walk.vector : 1, steps = code.steps_along(i);
     const std::int64_t threads = walk.threads[i] * vector;  // elements of a step
     declarations += fmt::format("{} i{}", i == 0 ? "  u32" : ",", m);
     const bool last = i + 1 == walk.modes.size();
@@ -127,24 +111,23 @@ void BoxWriter::write_walk(const Walk& walk) {
     if (!last) digits += fmt::format("    t /= {};\n", walk.threads[i]);
     std::string coordinate = fmt::format("i{}", m);
     if (steps > 1) {
-      line(fmt::format("  TILE_DEVICE static constexpr u32 step{}(int i) {{ return {}; }}", m,
-                       step_text(before, steps, threads)));
-      coordinate += fmt::format(" + step{}(i)", m);
-      before *= steps;
+      line(fmt::format("  TILE_DEVICE static constexpr u32 step{}({}) {{ return {}{}; }}", m,
+                       numbers, code.text(i), threads == 1 ? "" : fmt::format(" * {}", threads)));
+      coordinate += fmt::format(" + step{}({})", m, step);
     }
     if (is_ragged(m)) {
       exists += fmt::format(" && {} < tile.n{}", coordinate, m);
     } else if (threads * steps != box_.extents[m]) {
-      exists += fmt::format(" && (step{}(i) + {} <= {} || {} < {})", m, threads, box_.extents[m],
-                            coordinate, box_.extents[m]);
+      exists += fmt::format(" && (step{}({}) + {} <= {} || {} < {})", m, step, threads,
+                            box_.extents[m], coordinate, box_.extents[m]);
     }
   }
   line(declarations + ";  // of a thread's first element\n");
   line("  TILE_DEVICE void begin(u32 t) {");
   out_ += digits;
   line("  }");
-  line(fmt::format("  TILE_DEVICE bool exists(const Tile& tile, int i) const {{ return {}; }}",
-                   exists.empty() ? "true" : exists.substr(4)));
+  line(fmt::format("  TILE_DEVICE bool exists(const Tile& tile, {}) const {{ return {}; }}",
+                   numbers, exists.empty() ? "true" : exists.substr(4)));
 }
 
 std::string BoxWriter::coordinates(const Walk& walk, const Code& code) const {
@@ -163,8 +146,10 @@ std::string BoxWriter::distance(const Walk& walk, const std::vector<std::string>
   for (std::size_t i = 0; i < walk.modes.size(); ++i) {
     const std::size_t m = walk.modes[i];
     if (strides[m].empty() || steps_along(box_, walk, i) == 1) continue;
-    text += fmt::format("{}{}({}step{}(i)) * {}", text.empty() ? "" : " + ", type,
-                        &walk == &box_.direct ? "Direct::" : "", m, strides[m]);
+    const bool direct = &walk == &box_.direct;
+    const std::string step =
+        fmt::format("{}step{}({})", direct ? "Direct::" : "", m, direct ? "g, i" : "i");
+    text += fmt::format("{}{}({}) * {}", text.empty() ? "" : " + ", type, step, strides[m]);
   }
   return text.empty() ? "0" : text;
 }
@@ -268,16 +253,16 @@ void BoxWriter::write_shared_load(const Operand& operand, const std::string& ele
 void BoxWriter::write_element() {
   const Walk& walk = box_.direct;
   const Asked asked = asked_by_formula();
-  line("// A thread's element of step i, of every operand.");
+  line("// A thread's element of step (g, i), of every operand.");
   line("struct Element {");
   write_inputs();
-  line("\n  TILE_DEVICE void load(const Direct& at, int i) {");
+  line("\n  TILE_DEVICE void load(const Direct& at, int g, int i) {");
   for (const Operand& operand : plan_.operands) {
     if (!is_loaded(operand)) continue;
     write_direct_load(operand);
   }
   line("  }");
-  line("  TILE_DEVICE void map(const Params& p, const Direct& at, int i) const {");
+  line("  TILE_DEVICE void map(const Params& p, const Direct& at, int g, int i) const {");
   const auto shared_element = [&](const Operand& operand) {
     return fmt::format("at.s{}[{}]", operand.tensor,
                        shared_distance(walk, *transposed_of(box_, operand)));

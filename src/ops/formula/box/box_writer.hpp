@@ -1,5 +1,7 @@
 #pragma once
 
+#include "box/step_code.hpp"
+#include "plan/launch_shape.hpp"
 #include "render/tiles_writer.hpp"
 
 namespace tilejit::render {
@@ -9,7 +11,9 @@ namespace tilejit::render {
 class BoxWriter final : public TilesWriter {
  public:
   BoxWriter(const plan::Plan& plan, const plan::Box& box, Budget& budget)
-      : TilesWriter(plan, budget), box_(box) {}
+      : TilesWriter(plan, budget),
+        box_(box),
+        direct_(box, box.direct, plan::elements_within_budget(plan) / plan.vector) {}
 
  private:
   [[nodiscard]] std::vector<std::string_view> own_headers() const override;
@@ -57,6 +61,7 @@ class BoxWriter final : public TilesWriter {
   [[nodiscard]] std::string element_of(const plan::Operand& operand, const char* prefix) const;
 
   const plan::Box& box_;
+  const StepCode direct_;
 };
 
 }  // namespace tilejit::render
