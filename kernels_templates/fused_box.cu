@@ -23,14 +23,15 @@ extern "C" __global__ void __launch_bounds__(kThreads)
       if (at.exists(tile, 0, i)) elements[i].load(at, 0, i);
     }
   }
-  transposed.put(tile);
+  transposed.put();
   __syncthreads();  // the box is there
   if (has_elements) {
 #pragma unroll 1
     for (int g = 0; g < kGroups; ++g) {
 #pragma unroll
       for (int i = 0; i < kCopies; ++i) {
-        if (at.exists(tile, g, i)) elements[i].map(p, at, g, i);
+        const bool computes = kComputesAll ? at.fits(g, i) : at.exists(tile, g, i);
+        if (computes) elements[i].map(p, at, tile, elements, g, i);
         if (g + 1 < kGroups && at.exists(tile, g + 1, i)) elements[i].load(at, g + 1, i);
       }
     }

@@ -74,6 +74,12 @@ TEST(EmulatedBoxes, AgreeWithTheReference) {
         {"y", f32, "(5,7,1900):(13300,1900,1)"}},
        "b = abs(x) + 1; e = tanh(w); y = z * b ** e * (b + 1) ** e * (b + 2) ** e * (b + 3) ** e * "
        "(b + 4) ** e * (b + 5) ** e * (b + 6) ** e * (b + 7) ** e"},
+      {"a costly formula of all that a box has, beside inputs that repeat, cut off",
+       {{"x", f32, "(5,77,17,22):(17,85,1,6545)"},
+        {"z", f32, "(5,77,17,22):(28798,374,22,1)"},
+        {"w", f32, "(1,77,17,1):(0,17,1,0)"},
+        {"y", f32, "(5,77,17,22):(28798,374,22,1)"}},
+       "y = exp(x - w) / (abs(z) + 1)"},
   };
   EmulatedKernels kernels;
   for (const Case& c : cases) {

@@ -44,5 +44,22 @@ TEST(StepCode, FillsTheCopiesFirst) {
   }
 }
 
+TEST(StepCode, NamesTheFirstCopyThatIsAlike) {
+  struct Row {
+    std::vector<bool> varies;
+    const char* first;
+  };
+  const Row kRows[] = {
+      {{true, true, true}, ""},
+      {{false, false, false}, "0"},
+      {{true, false, false}, "u32(i) % 4"},
+      {{false, true, false}, "u32(i) / 4 % 3 * 4"},
+      {{true, false, true}, "u32(i) % 4 + u32(i) / 12 % 2 * 12"},
+  };
+  const plan::Box box{.extents = {4, 3, 2}};
+  const StepCode code(box, steps_of(box), 24);
+  for (const Row& row : kRows) EXPECT_EQ(code.first_alike(row.varies), row.first);
+}
+
 }  // namespace
 }  // namespace tilejit::render

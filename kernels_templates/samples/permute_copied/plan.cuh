@@ -15,6 +15,7 @@ constexpr int kThreads = 512;  // a block
 constexpr int kVector = 2;  // elements a thread takes at once
 constexpr int kCopies = 9;  // of an element's code
 constexpr int kGroups = 1;  // times that a thread takes so many
+constexpr bool kComputesAll = false;  // of a box, whatever the space cuts off
 constexpr bool kTransposedOutputs = false;
 
 // A block's box has (112,1,73) elements.
@@ -69,6 +70,8 @@ struct Direct {
     i2 = t;
   }
   TILE_DEVICE bool exists(const Tile& tile, int g, int i) const { return i0 < tile.n0 && (step2(g, i) + 9 <= 73 || i2 + step2(g, i) < 73); }
+  // Whether the step is within the box, of which the space may cut off a part.
+  TILE_DEVICE bool fits(int g, int i) const { return (step2(g, i) + 9 <= 73 || i2 + step2(g, i) < 73); }
   bf16* s0;
   const bf16* t1;
   bf16* t2;
@@ -89,9 +92,12 @@ struct Element {
   Packed<bf16, kVector> in1;
 
   TILE_DEVICE void load(const Direct& at, int g, int i) {
+    if (0 == u32(i)) {
     in1.load(at.t1 + (0));
+    }
   }
-  TILE_DEVICE void map(const Params& p, const Direct& at, int g, int i) const {
+  TILE_DEVICE void map(const Params& p, const Direct& at, const Tile& tile, const Element* all, int g, int i) const {
+    const Packed<bf16, kVector> in1 = all[0].in1;
     Packed<bf16, kVector> in0;
     Contiguous<bf16, kVector> x0;
 #pragma unroll
@@ -131,7 +137,7 @@ struct Transposed0 {
     const auto run_at = [&]([[maybe_unused]] u32 r) { return t; };
     runs.load<0>(run_at, valid, p.t0 + 112128000ll);
   }
-  TILE_DEVICE void put(const Tile&) const { runs.put(reinterpret_cast<u32*>(s)); }
+  TILE_DEVICE void put() const { runs.put(reinterpret_cast<u32*>(s)); }
 };
 struct Transposed {
   Transposed0 s0;
@@ -140,8 +146,8 @@ struct Transposed {
   TILE_DEVICE void load(const Params& p, const Tile& tile) {
     s0.load(p, tile);
   }
-  TILE_DEVICE void put(const Tile& tile) const {
-    s0.put(tile);
+  TILE_DEVICE void put() const {
+    s0.put();
   }
   TILE_DEVICE void store(const Tile& tile) const {
   }

@@ -14,6 +14,7 @@ constexpr int kThreads = 416;  // a block
 constexpr int kVector = 1;  // elements a thread takes at once
 constexpr int kCopies = 20;  // of an element's code
 constexpr int kGroups = 1;  // times that a thread takes so many
+constexpr bool kComputesAll = false;  // of a box, whatever the space cuts off
 constexpr bool kTransposedOutputs = true;
 
 // A block's box has (5,16,5,20) elements.
@@ -82,7 +83,9 @@ struct Direct {
     t /= 5;
     i3 = t;
   }
-  TILE_DEVICE bool exists(const Tile& tile, int g, int i) const { return i1 < tile.n1 && i3 + step3(g, i) < tile.n3; }
+  TILE_DEVICE bool exists(const Tile& tile, int g, int i) const { return i1 < tile.n1 && i32(step3(g, i)) < i32(tile.n3 - i3); }
+  // Whether the step is within the box, of which the space may cut off a part.
+  TILE_DEVICE bool fits(int g, int i) const { return true; }
   bf16* s0;
   const bf16* t1;
   bf16* t2;
@@ -108,7 +111,7 @@ struct Element {
   TILE_DEVICE void load(const Direct& at, int g, int i) {
     in1 = at.t1[i64(Direct::step3(g, i)) * 8191ll];
   }
-  TILE_DEVICE void map(const Params& p, const Direct& at, int g, int i) const {
+  TILE_DEVICE void map(const Params& p, const Direct& at, const Tile& tile, const Element* all, int g, int i) const {
     Contiguous<bf16, kVector> in0;
     in0.element[0] = at.s0[i32(Direct::step3(g, i)) * 406];
     Contiguous<bf16, kVector> out2;
@@ -141,7 +144,9 @@ struct Transposed0 {
     t /= 4;
     i0 = t;
   }
-  TILE_DEVICE bool exists(const Tile& tile, int i) const { return i3 < tile.n3 && i1 + step1(i) < tile.n1; }
+  TILE_DEVICE bool exists(const Tile& tile, int i) const { return i3 < tile.n3 && i32(step1(i)) < i32(tile.n1 - i1); }
+  // Whether the step is within the box, of which the space may cut off a part.
+  TILE_DEVICE bool fits(int i) const { return true; }
   const bf16* t;  // the first one
   bf16* s;  // the same in shared memory
   bf16 x[kSteps];
@@ -162,11 +167,11 @@ struct Transposed0 {
       if (exists(tile, i)) x[i] = t[i64(step1(i)) * 195ll + i64(step0(i)) * 1597245ll];
     }
   }
-  TILE_DEVICE void put(const Tile& tile) const {
+  TILE_DEVICE void put() const {
     if (threadIdx.x >= kActive) return;
 #pragma unroll
     for (int i = 0; i < kSteps; ++i) {
-      if (exists(tile, i)) s[i32(step1(i)) * 5 + i32(step0(i)) * 1] = x[i];
+      if (fits(i)) s[i32(step1(i)) * 5 + i32(step0(i)) * 1] = x[i];
     }
   }
 };
@@ -188,7 +193,9 @@ struct Transposed3 {
     t /= 4;
     i0 = t;
   }
-  TILE_DEVICE bool exists(const Tile& tile, int i) const { return i3 < tile.n3 && i1 + step1(i) < tile.n1; }
+  TILE_DEVICE bool exists(const Tile& tile, int i) const { return i3 < tile.n3 && i32(step1(i)) < i32(tile.n1 - i1); }
+  // Whether the step is within the box, of which the space may cut off a part.
+  TILE_DEVICE bool fits(int i) const { return true; }
   f32* t;  // the first one
   f32* s;  // the same in shared memory
 
@@ -218,8 +225,8 @@ struct Transposed {
   TILE_DEVICE void load(const Params& p, const Tile& tile) {
     s0.load(tile);
   }
-  TILE_DEVICE void put(const Tile& tile) const {
-    s0.put(tile);
+  TILE_DEVICE void put() const {
+    s0.put();
   }
   TILE_DEVICE void store(const Tile& tile) const {
     s3.store(tile);

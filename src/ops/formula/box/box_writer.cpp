@@ -15,6 +15,14 @@ bool BoxWriter::is_loaded(const Operand& operand) const {
   return operand.read && transposed_of(box_, operand) == nullptr;
 }
 
+/// Guards keep the functions of several elements apart, where the compiler would mix them. Copied
+/// runs leave what they find outside the space, for which a function may take much longer.
+bool BoxWriter::computes_all(const plan::Plan& plan, const plan::Box& box) {
+  const auto is_costly = [](const expr::Node& node) { return expr::weight(node) > 1; };
+  return std::ranges::any_of(plan.program.nodes, is_costly) &&
+         std::ranges::all_of(box.transposed, [](const Transposed& one) { return one.run.empty(); });
+}
+
 bool BoxWriter::is_stored(const Operand& operand) const {
   return operand.written && transposed_of(box_, operand) == nullptr;
 }
@@ -45,6 +53,8 @@ void BoxWriter::write_constants() {
   line(fmt::format("constexpr int kCopies = {};  // of an element's code", direct_.copies()));
   line(fmt::format("constexpr int kGroups = {};  // times that a thread takes so many",
                    direct_.groups()));
+  line(fmt::format("constexpr bool kComputesAll = {};  // of a box, whatever the space cuts off",
+                   computes_all_));
   line(fmt::format("constexpr bool kTransposedOutputs = {};\n", stores));
   line(fmt::format("// A block's box has ({}) elements.\n", extents));
 }
@@ -98,7 +108,7 @@ void BoxWriter::write_walk(const Walk& walk) {
   line(fmt::format("  static constexpr u32 kActive = {};  // threads that have elements",
                    threads_of(walk)));
   if (!direct) line(fmt::format("  static constexpr int kSteps = {};", code.copies()));
-  std::string declarations, digits, exists;
+  std::string declarations, digits, exists, fits;
   for (std::size_t i = 0; i < walk.modes.size(); ++i) {
     const std::size_t m = walk.modes[i];
     const std::int64_t vector = i == 0 ? walk.vector : 1, steps = code.steps_along(i);
@@ -109,18 +119,21 @@ void BoxWriter::write_walk(const Walk& walk) {
         fmt::format("    i{} = t{}{};\n", m, last ? "" : fmt::format(" % {}", walk.threads[i]),
                     vector == 1 ? "" : fmt::format(" * {}", vector));
     if (!last) digits += fmt::format("    t /= {};\n", walk.threads[i]);
-    std::string coordinate = fmt::format("i{}", m);
+    std::string coordinate = fmt::format("i{}", m), cut = fmt::format("i{0} < tile.n{0}", m);
     if (steps > 1) {
       line(fmt::format("  TILE_DEVICE static constexpr u32 step{}({}) {{ return {}{}; }}", m,
                        numbers, code.text(i), threads == 1 ? "" : fmt::format(" * {}", threads)));
       coordinate += fmt::format(" + step{}({})", m, step);
+      // A constant, and a difference that all steps share: one instruction.
+      cut = fmt::format("i32(step{0}({1})) < i32(tile.n{0} - i{0})", m, step);
     }
-    if (is_ragged(m)) {
-      exists += fmt::format(" && {} < tile.n{}", coordinate, m);
-    } else if (threads * steps != box_.extents[m]) {
-      exists += fmt::format(" && (step{}({}) + {} <= {} || {} < {})", m, step, threads,
-                            box_.extents[m], coordinate, box_.extents[m]);
+    std::string within;
+    if (threads * steps != box_.extents[m]) {
+      within = fmt::format(" && (step{}({}) + {} <= {} || {} < {})", m, step, threads,
+                           box_.extents[m], coordinate, box_.extents[m]);
     }
+    fits += within;
+    exists += is_ragged(m) ? " && " + cut : within;
   }
   line(declarations + ";  // of a thread's first element\n");
   line("  TILE_DEVICE void begin(u32 t) {");
@@ -128,6 +141,9 @@ void BoxWriter::write_walk(const Walk& walk) {
   line("  }");
   line(fmt::format("  TILE_DEVICE bool exists(const Tile& tile, {}) const {{ return {}; }}",
                    numbers, exists.empty() ? "true" : exists.substr(4)));
+  line("  // Whether the step is within the box, of which the space may cut off a part.");
+  line(fmt::format("  TILE_DEVICE bool fits({}) const {{ return {}; }}", numbers,
+                   fits.empty() ? "true" : fits.substr(4)));
 }
 
 std::string BoxWriter::coordinates(const Walk& walk, const Code& code) const {
@@ -222,16 +238,30 @@ void BoxWriter::write_direct_walk() {
   line("  }\n};\n");
 }
 
+/// A turn of the loop over groups loads for the next one while others still use what they have.
+std::string BoxWriter::first_alike(const Operand& operand) const {
+  if (direct_.groups() > 1) return {};
+  std::vector<bool> varies;
+  for (const std::size_t m : box_.direct.modes) varies.push_back(plan::stride_of(operand, m) != 0);
+  return direct_.first_alike(varies);
+}
+
 void BoxWriter::write_direct_load(const Operand& operand) {
   const std::string distance = distance_in_memory(box_.direct, operand.modes);
   const int k = operand.tensor;
-  if (plan_.vector == 1 || form_of(operand) == Form::one)
-    return line(fmt::format("    {} = at.t{}[{}];", element_of(operand, "in"), k, distance));
-  if (operand.reach == plan::Reach::contiguous)
-    return line(fmt::format("    in{}.load(at.t{} + ({}));", k, k, distance));
-  line("#pragma unroll");
-  line(fmt::format("    for (int e = 0; e < kVector; ++e) in{}.element[e] = at.t{}[{} + e * {}];",
-                   k, k, distance, value_of(operand.modes.front()[0].stride)));
+  // Loads of one value into several elements would wait for each other.
+  const std::string first = first_alike(operand);
+  if (!first.empty()) line(fmt::format("    if ({} == u32(i)) {{", first));
+  if (plan_.vector == 1 || form_of(operand) == Form::one) {
+    line(fmt::format("    {} = at.t{}[{}];", element_of(operand, "in"), k, distance));
+  } else if (operand.reach == plan::Reach::contiguous) {
+    line(fmt::format("    in{}.load(at.t{} + ({}));", k, k, distance));
+  } else {
+    line("#pragma unroll");
+    line(fmt::format("    for (int e = 0; e < kVector; ++e) in{}.element[e] = at.t{}[{} + e * {}];",
+                     k, k, distance, value_of(operand.modes.front()[0].stride)));
+  }
+  if (!first.empty()) line("    }");
 }
 
 void BoxWriter::write_shared_load(const Operand& operand, const std::string& element) {
@@ -255,14 +285,25 @@ void BoxWriter::write_element() {
   const Asked asked = asked_by_formula();
   line("// A thread's element of step (g, i), of every operand.");
   line("struct Element {");
-  write_inputs();
+  for (const Operand& operand : plan_.operands) {
+    if (is_loaded(operand))
+      line(fmt::format("  {} {}{};", loaded_type(operand), loaded_name(operand), initial()));
+  }
   line("\n  TILE_DEVICE void load(const Direct& at, int g, int i) {");
   for (const Operand& operand : plan_.operands) {
     if (!is_loaded(operand)) continue;
     write_direct_load(operand);
   }
   line("  }");
-  line("  TILE_DEVICE void map(const Params& p, const Direct& at, int g, int i) const {");
+  line(
+      "  TILE_DEVICE void map(const Params& p, const Direct& at, const Tile& tile, "
+      "const Element* all, int g, int i) const {");
+  for (const Operand& operand : plan_.operands) {
+    if (!is_loaded(operand)) continue;
+    if (const std::string first = first_alike(operand); !first.empty())
+      line(fmt::format("    const {0} {1} = all[{2}].{1};", loaded_type(operand),
+                       loaded_name(operand), first));
+  }
   const auto shared_element = [&](const Operand& operand) {
     return fmt::format("at.s{}[{}]", operand.tensor,
                        shared_distance(walk, *transposed_of(box_, operand)));
@@ -286,8 +327,10 @@ void BoxWriter::write_element() {
         transposed_of(box_, operand) != nullptr
             ? shared_element(operand)
             : fmt::format("at.t{}[{}]", operand.tensor, distance_in_memory(walk, operand.modes));
-    line(plan_.vector == 1 ? fmt::format("    {} = {};", to, element_of(operand, "out"))
-                           : fmt::format("    out{}.store(&{});", operand.tensor, to));
+    const bool guarded = computes_all_ && transposed_of(box_, operand) == nullptr;
+    const char* const where = guarded ? "if (at.exists(tile, g, i)) " : "";
+    line(plan_.vector == 1 ? fmt::format("    {}{} = {};", where, to, element_of(operand, "out"))
+                           : fmt::format("    {}out{}.store(&{});", where, operand.tensor, to));
   }
   line("  }\n};\n");
 }
@@ -298,10 +341,10 @@ void BoxWriter::write_transposed(const Transposed& transposed) {
   const int k = operand.tensor;
   const std::string type(expr::storage_type(operand.dtype));
   const Code source = source_of(operand);
-  const auto write_loop = [&](const std::string& statement) {
+  const auto write_loop = [&](const char* condition, const std::string& statement) {
     line("    if (threadIdx.x >= kActive) return;\n#pragma unroll");
     line("    for (int i = 0; i < kSteps; ++i) {");
-    line(fmt::format("      if (exists(tile, i)) {};\n    }}\n  }}", statement));
+    line(fmt::format("      if ({}) {};\n    }}\n  }}", condition, statement));
   };
   const std::string global = fmt::format("t[{}]", distance_in_memory(walk, operand.modes));
   const std::string shared = fmt::format("s[{}]", shared_distance(walk, transposed));
@@ -311,7 +354,7 @@ void BoxWriter::write_transposed(const Transposed& transposed) {
   write_walk(walk);
   line(fmt::format("  {}{}* t;  // the first one\n  {}* s;  // the same in shared memory",
                    operand.written ? "" : "const ", type, type));
-  if (operand.read) line(fmt::format("  {} x[kSteps];", type));
+  if (operand.read) line(fmt::format("  {} x[kSteps]{};", type, initial()));
   line(fmt::format(
       "\n  TILE_DEVICE Transposed{}(const Params& p, const Tile& tile, Shared& shared) {{", k));
   line("    begin(threadIdx.x);");
@@ -320,13 +363,13 @@ void BoxWriter::write_transposed(const Transposed& transposed) {
                    shared_begin(walk, transposed)));
   if (operand.read) {
     line("  TILE_DEVICE void load(const Tile& tile) {");
-    write_loop("x[i] = " + global);
-    line("  TILE_DEVICE void put(const Tile& tile) const {");
-    write_loop(shared + " = x[i]");
+    write_loop("exists(tile, i)", "x[i] = " + global);
+    line("  TILE_DEVICE void put() const {");
+    write_loop("fits(i)", shared + " = x[i]");
   }
   if (operand.written) {
     line("  TILE_DEVICE void store(const Tile& tile) const {");
-    write_loop(global + " = " + shared);
+    write_loop("exists(tile, i)", global + " = " + shared);
   }
   line("};\n");
 }
@@ -387,7 +430,7 @@ void BoxWriter::write_runs(const Transposed& transposed) {
   write_run_at(transposed);
   line(fmt::format("    runs.load<{}>(run_at, valid, {});\n  }}",
                    tail_of(operand, plan::kChunkBytes / bytes), end_of(operand)));
-  line("  TILE_DEVICE void put(const Tile&) const { runs.put(reinterpret_cast<u32*>(s)); }\n};");
+  line("  TILE_DEVICE void put() const { runs.put(reinterpret_cast<u32*>(s)); }\n};");
 }
 
 void BoxWriter::write_all_transposed() {
@@ -399,7 +442,7 @@ void BoxWriter::write_all_transposed() {
     initial += fmt::format("{} s{}(p, tile, shared)", initial.empty() ? " :" : ",", k);
     if (operand.read) {
       loads += fmt::format("    s{}.load({}tile);\n", k, transposed.run.empty() ? "" : "p, ");
-      puts += fmt::format("    s{}.put(tile);\n", k);
+      puts += fmt::format("    s{}.put();\n", k);
     }
     if (operand.written) stores += fmt::format("    s{}.store(tile);\n", k);
   }
@@ -414,7 +457,7 @@ void BoxWriter::write_all_transposed() {
     line("  }");
   };
   write("load(const Params& p, const Tile& tile)", loads);
-  write("put(const Tile& tile) const", puts);
+  write("put() const", puts);
   write("store(const Tile& tile) const", stores);
   line("};");
 }

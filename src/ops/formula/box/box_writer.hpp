@@ -13,6 +13,7 @@ class BoxWriter final : public TilesWriter {
   BoxWriter(const plan::Plan& plan, const plan::Box& box, Budget& budget)
       : TilesWriter(plan, budget),
         box_(box),
+        computes_all_(computes_all(plan, box)),
         direct_(box, box.direct, plan::elements_within_budget(plan) / plan.vector) {}
 
  private:
@@ -22,12 +23,18 @@ class BoxWriter final : public TilesWriter {
   [[nodiscard]] bool is_loaded(const plan::Operand& operand) const override;
   [[nodiscard]] bool is_stored(const plan::Operand& operand) const override;
 
+  [[nodiscard]] static bool computes_all(const plan::Plan& plan, const plan::Box& box);
+  /// What inputs hold that are not loaded.
+  [[nodiscard]] const char* initial() const { return computes_all_ ? " = {}" : ""; }
   void write_shared();
   void write_tile();
   /// Writes the members that every walk has: where thread t begins, and which steps exist.
   void write_walk(const plan::Walk& walk);
   void write_direct_walk();
   void write_element();
+  /// The first of the copies of a group that have the same element of the operand as copy `i`;
+  /// empty if each has its own. It is this one that loads it.
+  [[nodiscard]] std::string first_alike(const plan::Operand& operand) const;
   /// Writes how a vector of an operand that is not transposed is loaded.
   void write_direct_load(const plan::Operand& operand);
   /// Writes how one of a transposed operand is loaded, whose first element in shared memory is
@@ -61,6 +68,7 @@ class BoxWriter final : public TilesWriter {
   [[nodiscard]] std::string element_of(const plan::Operand& operand, const char* prefix) const;
 
   const plan::Box& box_;
+  const bool computes_all_;  ///< what the space cuts off a box as well, from zeros
   const StepCode direct_;
 };
 

@@ -43,4 +43,20 @@ std::string StepCode::text(std::size_t at) const {
   return mode.copies == 1 ? group : fmt::format("({} + {} * {})", copy, group, mode.copies);
 }
 
+std::string StepCode::first_alike(const std::vector<bool>& varies) const {
+  std::string text;
+  bool all_vary = true;
+  for (std::size_t at = 0; at < modes_.size(); ++at) {
+    const Mode& mode = modes_[at];
+    if (mode.copies == 1) continue;
+    all_vary = all_vary && varies[at];
+    if (!varies[at]) continue;
+    text += text.empty() ? "" : " + ";
+    text += digit_of("i", mode.copies_before, mode.copies);
+    if (mode.copies_before > 1) text += fmt::format(" * {}", mode.copies_before);
+  }
+  if (all_vary) return {};
+  return text.empty() ? "0" : text;
+}
+
 }  // namespace tilejit::render

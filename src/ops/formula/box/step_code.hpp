@@ -22,6 +22,9 @@ class StepCode {
   [[nodiscard]] std::int64_t steps_along(std::size_t at) const noexcept;
   /// Which of these step (g, i) takes, in terms of `g` and `i`.
   [[nodiscard]] std::string text(std::size_t at) const;
+  /// The first of the copies that differ from copy `i` only along modes for which `varies` is
+  /// false, in terms of `i`; empty if that is always `i` itself.
+  [[nodiscard]] std::string first_alike(const std::vector<bool>& varies) const;
 
  private:
   struct Mode {
