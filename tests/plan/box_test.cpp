@@ -5,7 +5,9 @@
 
 #include <set>
 
+#include "box/extents.hpp"
 #include "box/requests.hpp"
+#include "core/integer.hpp"
 #include "device/scale.hpp"
 #include "plan/plans.hpp"
 #include "support/specs.hpp"
@@ -112,6 +114,46 @@ TEST(Boxes, LeavePinnedKnobsToOtherFamilies) {
   EXPECT_EQ(template_name(plan_of(op)), "fused_tile");
   op.tuning = {.unroll = 2};
   EXPECT_NE(template_name(plan_of(op)), "fused_box");
+}
+
+/// The part of its boxes' elements that the space has.
+double fullness(const Plan& plan) {
+  const Box& box = std::get<Box>(plan.family);
+  double full = 1;
+  for (std::size_t m = 0; m < box.extents.size(); ++m) {
+    const std::int64_t extent = plan.extents[m].value(), side = box.extents[m];
+    full *= static_cast<double>(extent) / static_cast<double>(core::ceil_div(extent, side) * side);
+  }
+  return full;
+}
+
+// 9 were taken as 8 and 1, 33 as 16, 16 and 1, so that boxes begin on sectors.
+TEST(Boxes, AreNotLeftEmptyForTheSakeOfSectors) {
+  Fused op = permutation(bf16, "(14,13,200,2,33):(200,5600,1,2800,72800)",
+                         "(14,13,200,2,33):(171600,13200,66,33,1)");
+  op.tensors.push_back(
+      {.name = "z", .dtype = bf16, .layout = "(14,13,200,2,33):(13,1,182,1201200,36400)"});
+  op.formula += "; z = x";
+  for (const Fused& one : {permutation(bf16, "(1000,9,9,7,15):(8505,1,9,81,567)",
+                                       "(1000,9,9,7,15):(8505,945,105,15,1)"),
+                           op}) {
+    const Plan plan = plan_of(one);
+    ASSERT_EQ(template_name(plan), "fused_box");
+    EXPECT_GE(fullness(plan), 0.85) << to_json(plan);
+  }
+}
+
+// Runs of 5 x 3 elements of the second output share each sector with a neighbour, those of 5 x 8
+// none.
+TEST(Boxes, MeetInFewSectorsOfEitherOutput) {
+  Fused op = permutation(f32, "(48,5,64,8,128):(1,49152,245760,6144,48)",
+                         "(48,5,64,8,128):(327680,65536,1024,128,1)");
+  op.tensors.push_back(
+      {.name = "z", .dtype = f32, .layout = "(48,5,64,8,128):(2560,1,5,320,122880)"});
+  op.formula += "; z = x";
+  const Plan plan = plan_of(op);
+  ASSERT_EQ(template_name(plan), "fused_box");
+  EXPECT_EQ(cycles_of_meetings(plan, std::get<Box>(plan.family).extents), 0) << to_json(plan);
 }
 
 TEST(Boxes, FitAndTakeFewerCycles) {

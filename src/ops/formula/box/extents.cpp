@@ -1,6 +1,7 @@
 #include "box/extents.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -22,6 +23,13 @@ constexpr std::int64_t kMostWeight = 8, kMostWeightOfSeveral = 2;
 // Of blocks in a sector of an output: 40 ps of the memory's time.
 constexpr double kCyclesOfMeeting = 9;
 constexpr std::int64_t kThreads = 256;  // of a walk that is looked at
+// To issue an element's instructions, of which there are a dozen beside the formula's: a
+// multiprocessor issues four for a warp's elements at once.
+constexpr double kCyclesOfElement = 12.0 / (4 * 32);
+constexpr double kFull = 0.75;            // of a box
+constexpr double kManyMeetings = 0.5;     // cycles per element, about as many as all else takes
+constexpr double kLessByExchange = 0.88;  // of the cycles, at most, if other sides are worth it
+constexpr int kMostExchanges = 4;
 
 std::int64_t product_of(const std::vector<std::int64_t>& extents) {
   return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
@@ -51,7 +59,9 @@ class Extents {
         least = cycles;
       }
     }
-    return best;
+    box_.extents = best;
+    if (wastes()) exchange(most + most / 2);
+    return box_.extents;
   }
 
  private:
@@ -105,6 +115,81 @@ class Extents {
       cycles += cycles_of_walk(box_, walk_along(box_, order_of(operand), kThreads), operand);
     }
     return cycles;
+  }
+
+  /// The part of the boxes' elements that the space has: the last ones along a mode may have few.
+  [[nodiscard]] double fullness() const {
+    double part = 1;
+    for (std::size_t m = 0; m < extents_.size(); ++m) {
+      const std::int64_t boxes = core::ceil_div(extents_[m], box_.extents[m]);
+      part *= static_cast<double>(extents_[m]) / static_cast<double>(boxes * box_.extents[m]);
+    }
+    return part;
+  }
+
+  /// Cycles per element that exists. Where a request takes parts of sectors, the cache below
+  /// counts: it sends two sectors in a cycle.
+  [[nodiscard]] double cycles_of_box() const {
+    double cycles = kCyclesOfElement;
+    for (const Operand& operand : plan_.operands) {
+      if (is_small_part(plan_, operand)) continue;
+      const Walk walk = walk_along(box_, order_of(operand), kThreads);
+      cycles += std::max(cycles_of_walk(box_, walk, operand),
+                         units_of_walk(box_, walk, operand, device::kSectorBytes) / 2);
+    }
+    return cycles / fullness() + cycles_of_meetings(plan_, box_.extents);
+  }
+
+  /// Sides that a mode may have instead: twice as long or half, what fills boxes evenly, and what
+  /// has runs begin on sectors.
+  [[nodiscard]] std::vector<std::int64_t> other_sides(std::size_t m) const {
+    const std::int64_t now = box_.extents[m], all = extents_[m];
+    std::vector<std::int64_t> sides;
+    const auto add = [&](std::int64_t side) {
+      side = std::clamp<std::int64_t>(side, 1, all);
+      if (side != now && std::ranges::count(sides, side) == 0) sides.push_back(side);
+    };
+    add(core::ceil_div(all, core::ceil_div(all, now)));
+    add(4 * now > all ? all : 2 * now);
+    add(std::int64_t(std::bit_ceil(std::uint64_t(now))));
+    add(core::ceil_div(now, 2));
+    add(std::int64_t(std::bit_floor(std::uint64_t(now))));
+    return sides;
+  }
+
+  /// Whether other sides are worth a look: much is empty, or blocks meet in many sectors.
+  [[nodiscard]] bool wastes() const {
+    return fullness() < kFull || cycles_of_meetings(plan_, box_.extents) > kManyMeetings;
+  }
+
+  /// Gives one mode another side, or two modes, as long as that saves enough cycles.
+  void exchange(std::int64_t most) {
+    for (int i = 0; i < kMostExchanges; ++i) {
+      const std::vector<std::int64_t> before = box_.extents;
+      std::vector<std::int64_t> best = before;
+      double least = kLessByExchange * cycles_of_box();
+      const auto consider = [&] {
+        if (product_of(box_.extents) > most || 2 * product_of(box_.extents) < product_of(before))
+          return;
+        if (const double now = cycles_of_box(); now < least) best = box_.extents, least = now;
+      };
+      for (std::size_t m = 0; m < before.size(); ++m) {
+        for (const std::int64_t side : other_sides(m)) {
+          box_.extents[m] = side;
+          consider();
+          for (std::size_t n = m + 1; n < before.size(); ++n) {
+            for (const std::int64_t other : other_sides(n)) {
+              box_.extents[n] = other;
+              consider();
+            }
+            box_.extents[n] = before[n];
+          }
+          box_.extents[m] = before[m];
+        }
+      }
+      box_.extents = best;
+      if (best == before) return;
+    }
   }
 
   /// Has boxes begin on sectors of the outputs, where that is a matter of a few elements.

@@ -46,18 +46,16 @@ class Request {
   }
   [[nodiscard]] bool is_empty() const { return count_ == 0; }
 
-  /// The 128-byte lines that the pieces lie in.
-  [[nodiscard]] std::int64_t lines() const {
-    Numbers lines;
+  /// The aligned units of `unit` bytes that the pieces lie in.
+  [[nodiscard]] std::int64_t units_of(std::int64_t unit) const {
+    Numbers units;
     for (std::int64_t i = 0; i < count_; ++i) {
       const auto& [offset, bytes] = pieces_[static_cast<std::size_t>(i)];
-      for (std::int64_t at = offset / device::kLineBytes; at * device::kLineBytes < offset + bytes;
-           ++at) {
-        lines.push_back(at);
-      }
+      for (std::int64_t at = offset / unit; at * unit < offset + bytes; ++at) units.push_back(at);
     }
-    return lines.keep_distinct();
+    return units.keep_distinct();
   }
+  [[nodiscard]] std::int64_t lines() const { return units_of(device::kLineBytes); }
 
   /// The most words of one bank of shared memory.
   [[nodiscard]] std::int64_t words_of_bank() const {
@@ -238,7 +236,7 @@ double cycles_per_lane(const Box& box, const Walk& walk, std::int64_t bytes, Off
 
 }  // namespace
 
-double cycles_of_walk(const Box& box, const Walk& walk, const Operand& operand) {
+double units_of_walk(const Box& box, const Walk& walk, const Operand& operand, std::int64_t unit) {
   const bool single = walk.vector == 1 || walk.modes.empty();
   const Dim stride = single ? Dim(1) : operand.modes[walk.modes.front()][0].stride;
   const std::int64_t pieces = stride.is(0) || stride.is(1) ? 1 : walk.vector;
@@ -246,7 +244,11 @@ double cycles_of_walk(const Box& box, const Walk& walk, const Operand& operand) 
          cycles_per_lane(
              box, walk, size_bytes(operand.dtype) * (stride.is(1) ? walk.vector : 1),
              [&](const Coordinates& at) { return offset_of(operand, at); },
-             [](const Request& request) { return request.lines(); });
+             [&](const Request& request) { return request.units_of(unit); });
+}
+
+double cycles_of_walk(const Box& box, const Walk& walk, const Operand& operand) {
+  return units_of_walk(box, walk, operand, device::kLineBytes);
 }
 
 double bank_cycles(const Box& box, const Walk& walk, const std::vector<std::int64_t>& pitch,

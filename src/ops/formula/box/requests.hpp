@@ -14,6 +14,10 @@ namespace tilejit::plan {
 /// The same of one operand alone if the threads of a block go through `box` in the order of `walk`.
 [[nodiscard]] double cycles_of_walk(const Box& box, const Walk& walk, const Operand& operand);
 
+/// Aligned units of `unit` bytes that its requests touch, per element.
+[[nodiscard]] double units_of_walk(const Box& box, const Walk& walk, const Operand& operand,
+                                   std::int64_t unit);
+
 /// The same of an operand that passes through shared memory, with what this takes.
 [[nodiscard]] double cycles_of_transposed(const Box& box, const Transposed& transposed,
                                           const Operand& operand);
