@@ -179,6 +179,28 @@ TEST(Boxes, FitAndTakeFewerCycles) {
   }
 }
 
+// 513 blocks of 256 threads leave half of the threads that multiprocessors may have idle, and rows
+// of 192 by 256 threads a quarter. Two rounds of blocks, of which the second has few, are no
+// better.
+TEST(Boxes, KeepThreadsAtWork) {
+  struct Row {
+    DType dtype;
+    const char *x, *y;
+    std::int64_t least;  // threads in the outputs' order
+  };
+  constexpr Row kRows[] = {
+      {bf16, "(7,513661):(1,7)", "(7,513661):(513661,1)", 480},
+      {f32, "(15,197,17,77,7):(9163,137445,1,119,17)", "(15,197,17,77,7):(1805706,9163,539,7,1)",
+       384},
+  };
+  for (const Row& row : kRows) {
+    const Plan plan = plan_of(permutation(row.dtype, row.x, row.y));
+    SCOPED_TRACE(to_json(plan));
+    ASSERT_EQ(template_name(plan), "fused_box");
+    EXPECT_GE(threads_of(std::get<Box>(plan.family).direct), row.least);
+  }
+}
+
 /// The coordinates within a box of element e of the vector that thread t takes in step s, unless it
 /// is outside.
 std::optional<std::vector<std::int64_t>> element_of(const Box& box, const Walk& walk,

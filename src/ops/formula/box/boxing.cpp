@@ -31,6 +31,11 @@ constexpr int kNarrowAccess = 8;        // bytes
 constexpr double kFullTile = 0.9;       // of its slots
 constexpr double kSharedCycles = 2;
 constexpr std::int64_t kMostAtOnce = 4;  // elements of a thread in the outputs' order
+constexpr std::int64_t kThreadsOfMultiprocessor = 2048, kRegistersOfMultiprocessor = 65536;
+constexpr std::int64_t kOwnRegisters = 16;    // of a thread, beside what it holds
+constexpr std::int64_t kRegistersAtOnce = 8;  // that are allocated together
+constexpr double kAlike = 1.01;               // costs
+constexpr double kCostOfIdle = 0.6;           // threads, in instructions of those at work
 
 class Boxing {
  public:
@@ -47,6 +52,21 @@ class Boxing {
     const bool by_elements = plan_.vector == 1 || std::holds_alternative<Tile>(plan_.family);
     if (box_.transposed.empty() && by_elements) stage(0);
     if (box_.transposed.empty()) return std::nullopt;
+    lay_out_vectors();
+    return finished();
+  }
+
+  /// The same boxes with threads of which more are at work.
+  Plan with_busy_threads() {
+    cost_of_idle_ = kCostOfIdle;
+    lay_out_vectors();
+    return finished();
+  }
+
+ private:
+  /// Lays out, for vectors if as many operands can be copied by runs.
+  void lay_out_vectors() {
+    vector_ = 1;
     lay_out();
     const auto copied = [&] {
       return std::ranges::count_if(box_.transposed,
@@ -59,10 +79,8 @@ class Boxing {
       if (copied() < before) box_ = by_elements;
       vector_ = 1;
     }
-    return finished();
   }
 
- private:
   /// Chooses the threads of walks, and where transposed operands lie in shared memory.
   void lay_out() {
     choose_threads();
@@ -148,11 +166,36 @@ class Boxing {
     return issued;
   }
 
+  /// The threads that have elements in the outputs' order, of all that multiprocessors may have in
+  /// the rounds that the blocks take. A shorter walk, many registers, few blocks and a last round
+  /// of few leave the others idle.
+  [[nodiscard]] double busy_part() const {
+    std::int64_t threads = threads_of(box_.direct), blocks = 1;
+    for (const Transposed& one : box_.transposed) threads = std::max(threads, threads_of(one.walk));
+    for (std::size_t m = 0; m < box_.extents.size(); ++m)
+      blocks *= core::ceil_div(plan_.extents[m].value(), box_.extents[m]);
+    threads = core::ceil_div(threads, kWarp) * kWarp;
+    const std::int64_t registers =
+        core::ceil_div(kOwnRegisters + held(), kRegistersAtOnce) * kRegistersAtOnce;
+    const std::int64_t at_once = std::min(kThreadsOfMultiprocessor / threads,
+                                          kRegistersOfMultiprocessor / (threads * registers));
+    const std::int64_t round = std::max<std::int64_t>(1, at_once) * device::kMultiprocessors;
+    const std::int64_t slots =
+        core::ceil_div(blocks, round) * device::kMultiprocessors * kThreadsOfMultiprocessor;
+    return static_cast<double>(blocks * threads_of(box_.direct)) / static_cast<double>(slots);
+  }
+
   void choose_threads() {
-    std::int64_t best = kMostThreads, least = INT64_MAX;
+    std::int64_t best = kMostThreads;
+    double least = 0;
+    const double bound = cost_of_idle_ > 0 ? kAlike : 1;  // more threads take fewer steps each
     for (std::int64_t threads = kLeastThreads; threads <= kMostThreads; threads += kWarp) {
       choose_walks(threads);
-      if (held() <= kMostHeld && issued() < least) best = threads, least = issued();
+      if (held() > kMostHeld) continue;
+      const double cost = static_cast<double>(issued()) * (1 + cost_of_idle_ * (1 - busy_part()));
+      if (least != 0 && cost >= bound * least) continue;
+      best = threads;
+      least = least == 0 ? cost : std::min(least, cost);
     }
     choose_walks(best);
   }
@@ -184,6 +227,7 @@ class Boxing {
   const Plan& plan_;
   Modes all_;
   Box box_;
+  double cost_of_idle_ = 0;  ///< threads; 0 where only instructions count
   std::int64_t vector_ = 1;  ///< elements that a thread takes at once in the outputs' order
 };
 
@@ -300,8 +344,10 @@ std::optional<Plan> plan_by_boxes(const Plan& plan) {
     const double meetings = tiles ? cycles_of_meetings(plan, block_of(plan)) : 0;
     const double of_boxes = cycles_of_meetings(plan, std::get<Box>(boxed->family).extents);
     const double cycles = cycles_per_element(plan) + cycles_of_numbers(plan) + shifting;
-    if (gain * cycles_per_element(*boxed) + of_boxes < cycles + meetings) return boxed;
-    return std::nullopt;
+    if (gain * cycles_per_element(*boxed) + of_boxes >= cycles + meetings) return std::nullopt;
+    Plan busy = boxing.with_busy_threads();
+    if (shared_bytes(busy, std::get<Box>(busy.family)) <= device::kStaticSharedBytes) return busy;
+    return boxed;
   }
   return std::nullopt;
 }
