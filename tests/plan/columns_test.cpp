@@ -197,6 +197,27 @@ TEST(Columns, OfInputsWhoseSectorsLieAlongTheRowHaveNarrowStrips) {
   EXPECT_EQ(strip("(4,552,8192):(8192,32768,1)"), 64);
 }
 
+// 1003/153 of the sweep: 62 us by strips of 16 columns, 27 by 256.
+TEST(Columns, OfInputsWhoseSectorsLieAcrossManyAreAsWideAsThese) {
+  const auto strip = [](const char* x, const char* y) {
+    Fused op = test::make_op(f16, {{"x", x}, {"y", y}}, "e = exp(x - max(x)); y = e / sum(e)");
+    op.axis = {0};
+    return strip_of(plan_of(op));
+  };
+  const char* const y = "(48,4097,5,7):(143395,35,7,1)";
+  EXPECT_EQ(strip("(48,4097,5,7):(57358,2,2753184,8194)", y), 256);
+  EXPECT_EQ(strip("(48,4097,5,7):(57358,4,2753184,16388)", y), 128) << "4 of a sector";
+  EXPECT_LE(strip("(48,4097,5,7):(57358,32,2753184,131104)", y), 64) << "one of a sector";
+}
+
+// 1003/186 of the sweep: by two threads side by side, runs of three would be read twice.
+TEST(Columns, OfShortRunsAreNotCut) {
+  const char* const x = "(2674,480,3):(32160,67,1)";
+  Fused op = test::make_op(f32, {{"x", x}, {"y", "(2674,480,3):(1440,3,1)"}}, "y = x / max(x)");
+  op.axis = {0};
+  EXPECT_EQ(strip_of(plan_of(op)), 4);
+}
+
 TEST(Columns, FollowTheOutputIfItLiesInAnotherOrder) {
   const Plan plan = softmax(bf16, "(320,64,33):(1,10560,320)", "(320,64,33):(2112,33,1)");
   EXPECT_EQ(plan.extents.front(), Dim(33));

@@ -94,8 +94,11 @@ int groups_side_by_side(const Plan& plan, const Rows& rows) {
   const auto length = vectors_in_row(plan, rows);
   if (rows.first < 2 || !plan.extents[0].is_known() || !length) return kWarp;
   const std::int64_t vectors = vectors_in_sequence(plan, rows);
-  const auto groups = static_cast<int>(
-      std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(vectors, 1, kWarp))));
+  // Runs of less than a sector would be cut in two, each of which reads all of it.
+  const auto groups = vectors * bytes_of_vector(plan, rows) < device::kSectorBytes
+                          ? power_of_two_from(vectors)
+                          : static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(
+                                std::clamp<std::int64_t>(vectors, 1, kWarp))));
   const bool is_long = *length >= std::int64_t{kStepsOfThread} * kThreadsAcross / groups;
   return is_long || groups * bytes_of_vector(plan, rows) < device::kSectorBytes ? groups : kWarp;
 }
@@ -133,6 +136,14 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
   const auto vectors_of = [&](int all) { return std::clamp(all / bytes, 1, kWarp); };
   const std::int64_t blocks = plan.target.major >= 9 ? kMaxCluster : 1,
                      few = kFewHeld / plan.vector;
+  if (const std::int64_t columns = columns_of_sectors(plan, rows); columns > kWarp) {
+    Sharing crossed{
+        power_of_two_from(ceil_div(length, most)),
+        std::min(kThreadsAcross,
+                 static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(columns))))};
+    while (crossed.strip > kWarp && crossed.threads() > kThreadsAcross) crossed.strip /= 2;
+    if (crossed.threads() <= kThreadsAcross) return crossed;
+  }
   const int side = groups_side_by_side(plan, rows);
   const int widest = vectors_of(turned ? device::kSectorBytes : device::kLineBytes);
   Sharing chosen{power_of_two_from(ceil_div(length, most)), std::min(side, widest)};

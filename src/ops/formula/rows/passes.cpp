@@ -4,6 +4,7 @@
 
 #include "device/access.hpp"
 #include "plan/sectors.hpp"
+#include "rows/row_shape.hpp"
 #include "rows/rows.hpp"
 
 namespace tilejit::plan {
@@ -56,6 +57,8 @@ bool cuts_held_sectors(const Plan& plan) {
   if (rows == nullptr || rows->along() || rows->count != 1 || rows->register_vectors == 0 ||
       is_one_pass(plan) || !std::ranges::all_of(plan.extents, &Dim::is_known))
     return false;
+  // Strips that are as wide as sectors lie across.
+  if (columns_of_sectors(plan, *rows) > kWarp) return false;
   double elements = 1, held = 0, read = 0, written = 0;
   for (const Dim& extent : plan.extents) elements *= static_cast<double>(extent.value());
   for (const Operand& operand : plan.operands) {

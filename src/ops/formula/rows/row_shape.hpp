@@ -62,6 +62,14 @@ void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std:
 /// thread holds a short column whole if it is read more than once, and that accumulators are small.
 [[nodiscard]] int most_of_columns(const Plan& plan);
 
+/// Columns side by side that share sectors of an input whose sectors lie along an outer kept mode,
+/// such as 35 * 8 of `(7,5,n)` where neighbours along n are two elements of two bytes apart; 0 if
+/// there is no such input, or if these are more than a block has.
+[[nodiscard]] std::int64_t columns_of_sectors(const Plan& plan, const Rows& rows);
+
+/// Whether columns are read once, and so short that a thread loads all of one at once.
+[[nodiscard]] bool has_short_columns(const Plan& plan);
+
 /// Bytes of shared memory for accumulators of a block that holds columns.
 [[nodiscard]] std::int64_t held_shared_bytes(const Plan& plan, const Rows& rows, int threads);
 
