@@ -152,6 +152,17 @@ TEST(Columns, GoOnFromOneModeToTheNext) {
       << "columns with gaps";
 }
 
+TEST(Columns, ThatAreShortHaveVectorsOfAtMost16BytesOfAResult) {
+  const auto vector_of = [](const char* x, const char* y) {
+    Fused op = over_middle(bf16, x, y, "y = argmax(x)");
+    op.tensors[1].dtype = i64;
+    return plan_of(op).vector;
+  };
+  EXPECT_EQ(vector_of("(168,2,16384):(32768,16384,1)", "(168,1,16384):(16384,16384,1)"), 2);
+  EXPECT_EQ(vector_of("(168,20,16384):(327680,16384,1)", "(168,1,16384):(16384,16384,1)"), 4)
+      << "what is read counts more";
+}
+
 // 813/53 of the sweep: 350 us with eight threads a column, 126 with one.
 TEST(Columns, ThatAreShortAndVeryManyAreSharedByFewThreads) {
   const auto threads_of = [](const std::string& x, const std::string& y) {

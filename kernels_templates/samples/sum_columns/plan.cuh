@@ -130,14 +130,18 @@ struct Vector {
 
 TILE_DEVICE void store_row(const Params& p, const Row& row,
                            const Results (&results)[kAcross]) {
+  Contiguous<f32, 4> piece1[kAcross / 4];
+#pragma unroll
   for (int e = 0; e < kAcross; ++e) {
     if (e >= row.valid) break;
     const Results& r = results[e];
-    const i64 c0 = row.c0;
     float y1;
     const float v1 = r.v1;
     const float v2 = v1;
     y1 = v2;
-    p.t1[i64(c0) * kVector + e * 1ll] = store_as<f32>(y1);
+    piece1[e / 4].element[e % 4] = store_as<f32>(y1);
   }
+  const i64 c0 = row.c0;
+#pragma unroll
+  for (int e = 0; e < kAcross; e += 4) piece1[e / 4].store(p.t1 + i64(c0) * kVector + e, row.valid - e < 4 ? row.valid - e : 4);
 }

@@ -57,7 +57,7 @@ class Chooser {
   /// The most elements per vector that keep every wide store and at least one load aligned. The
   /// other loads are split, and the L1 cache makes up for that. Stores are never split.
   void choose() {
-    const int wanted = wanted_vector();
+    const int wanted = aligned_in_short_columns(wanted_vector());
     if (const auto* tv = std::get_if<ThreadValue>(&plan_.family)) check_run(*tv, wanted);
     int vector = std::ranges::any_of(plan_.operands, is_wide) ? 1 : wanted;
     // What all rows share, or has one element per row or column, is too little to decide.
@@ -127,6 +127,18 @@ class Chooser {
       widest = std::max(widest, large ? widest_access(operand, vector) : vector);
     }
     return widest;
+  }
+
+  /// Short columns that are read once take what they load and store about as often: vectors are
+  /// aligned in all of it.
+  [[nodiscard]] int aligned_in_short_columns(int vector) const {
+    if (light_ || op_.tuning.vector || !has_short_columns(plan_)) return vector;
+    const Rows& rows = *rows_of(plan_);
+    for (const Operand& operand : plan_.operands) {
+      const bool loads = operand.read && varies_in_row(operand, rows);
+      if (is_wide(operand) && (loads || operand.per_row)) vector = widest_access(operand, vector);
+    }
+    return vector;
   }
 
   /// Whether the rows of both operands begin as many elements behind an aligned address.

@@ -167,6 +167,11 @@ std::string CombiningWriter::row_coordinates() const {
   return text + decode("v", rows_.first, rows_.count, "Index", "");
 }
 
+int CombiningWriter::rows_at_once(const Operand& operand) const {
+  if (rows_.along() || !operand.per_row || operand.reach != plan::Reach::contiguous) return 1;
+  return std::min(plan_.vector, operand.access_bytes / size_bytes(operand.dtype));
+}
+
 Code CombiningWriter::element_of_row(const Operand& operand) const {
   Code element = offset_of(operand.modes);
   std::string& offset = element.text;
@@ -191,9 +196,17 @@ CombiningWriter::RowAccesses CombiningWriter::accesses_of_row(const Asked& asked
     }
     if (!operand.per_row) continue;
     accesses.loads.text += fmt::format("    {} y{};\n", type, k);
-    code.text =
-        fmt::format("    {} = store_as<{}>(y{});\n", element, expr::storage_type(operand.dtype), k);
-    accesses.stores += code;
+    const std::string_view storage = expr::storage_type(operand.dtype);
+    if (const int rows = rows_at_once(operand); rows > 1) {
+      accesses.pieces +=
+          fmt::format("  Contiguous<{0}, {1}> piece{2}[kAcross / {1}];\n", storage, rows, k);
+      accesses.stores.text += fmt::format(
+          "    piece{0}[e / {1}].element[e % {1}] = store_as<{2}>(y{0});\n", k, rows, storage);
+      accesses.behind += store_of_pieces(operand);
+    } else {
+      code.text = fmt::format("    {} = store_as<{}>(y{});\n", element, storage, k);
+      accesses.stores += code;
+    }
   }
   for (std::size_t k = 0; k < plan_.places.size(); ++k) {
     if (!asked.places[k]) continue;
@@ -206,6 +219,18 @@ CombiningWriter::RowAccesses CombiningWriter::accesses_of_row(const Asked& asked
   return accesses;
 }
 
+Code CombiningWriter::store_of_pieces(const Operand& operand) const {
+  const int k = operand.tensor, rows = rows_at_once(operand);
+  Code code = offset_of(operand.modes);
+  const std::string valid =
+      plan_.ragged ? fmt::format(", row.valid - e < {0} ? row.valid - e : {0}", rows) : "";
+  code.text = fmt::format(
+      "#pragma unroll\n"
+      "  for (int e = 0; e < kAcross; e += {0}) piece{1}[e / {0}].store(p.t{1}{2} + e{3});\n",
+      rows, k, code.text, valid);
+  return code;
+}
+
 /// Writes the outputs of one element per row, and the other values of which they are made.
 void CombiningWriter::write_row_store() {
   const std::vector<expr::Store> row_stores = stores_of(true);
@@ -213,19 +238,27 @@ void CombiningWriter::write_row_store() {
   line("TILE_DEVICE void store_row(const Params& p, const Row& row,");
   line("                           const Results (&results)[kAcross]) {");
   if (row_stores.empty()) return line("}");
+  const auto [pieces, loads, stores, behind] = accesses_of_row(asked_by(needed));
+  const auto write_coordinates = [&](const Code& code, const char* indent) {
+    for (const std::size_t m : code.coordinates) {
+      line(indent + (rows_.reduces(m) ? fmt::format("constexpr i64 c{} = 0;", m)
+                                      : fmt::format("const i64 c{0} = row.c{0};", m)));
+    }
+  };
+  out_ += pieces;
+  if (!pieces.empty()) line("#pragma unroll");
   line("  for (int e = 0; e < kAcross; ++e) {");
   if (!rows_.along() && plan_.ragged) line("    if (e >= row.valid) break;");
   line("    const Results& r = results[e];");
-  const auto [loads, stores] = accesses_of_row(asked_by(needed));
-  for (const std::size_t m : (loads + stores).coordinates) {
-    line(rows_.reduces(m) ? fmt::format("    constexpr i64 c{} = 0;", m)
-                          : fmt::format("    const i64 c{0} = row.c{0};", m));
-  }
+  write_coordinates(loads + stores, "    ");
   out_ += loads.text;
   write_values(
       {.nodes = needed, .stores = row_stores, .given = [this](NodeId id) { return given(id); }}, 4);
   out_ += stores.text;
-  line("  }\n}");
+  line("  }");
+  write_coordinates(behind, "  ");
+  out_ += behind.text;
+  line("}");
 }
 
 std::vector<expr::Store> CombiningWriter::stores_of(bool per_row) const {

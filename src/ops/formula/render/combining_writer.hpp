@@ -67,6 +67,9 @@ class CombiningWriter : public HeaderWriter {
   /// conditions, the compiler computes what several passes need only once.
   const bool computes_always_;
 
+  /// Elements of several rows that one access stores; 1 if each is stored by itself.
+  [[nodiscard]] int rows_at_once(const plan::Operand& operand) const;
+
  private:
   // Rows.
   void write_row();
@@ -80,9 +83,13 @@ class CombiningWriter : public HeaderWriter {
 
   /// An operand may have only one element per row. `accesses_of_row` returns the loads and stores
   /// of these elements that `asked` needs.
+  /// Elements that one access stores for several rows are kept in pieces, which are stored behind
+  /// the loop over the rows.
   struct RowAccesses {
-    Code loads, stores;
+    std::string pieces;
+    Code loads, stores, behind;
   };
+  [[nodiscard]] Code store_of_pieces(const plan::Operand& operand) const;
   [[nodiscard]] Code element_of_row(const plan::Operand& operand) const;
   [[nodiscard]] RowAccesses accesses_of_row(const Asked& asked) const;
 

@@ -45,6 +45,11 @@ int most_of_read_columns(const Plan& plan, const Rows& rows) {
       count.value_or(0) >= kManyColumnsOfBytes)
     vector = kMostOfBytes;
   if (!length || !count) return vector;
+  // A thread's results of short columns are stored at once.
+  for (const Operand& operand : plan.operands) {
+    if (operand.per_row && *length <= kMostOfWhole)
+      vector = std::min(vector, device::kWidestAccess / size_bytes(operand.dtype));
+  }
   const std::int64_t sharing = *length <= kMostOfWhole ? 1 : ceil_div(*length, kStepsOfThread);
   while (vector > 1 && *count * sharing < vector * device::kThreadsAtOnce) vector /= 2;
   // Odd ones are shifted, two chunks of registers each.
@@ -54,6 +59,13 @@ int most_of_read_columns(const Plan& plan, const Rows& rows) {
   vector = std::min(vector, device::kWidestAccess / widest_in_row(plan, rows));
   if (rows.first > 1 && plan.extents[0] == Dim(3 * vector)) vector = std::max(1, vector / 2);
   return vector;
+}
+
+bool has_short_columns(const Plan& plan) {
+  const auto* const rows = std::get_if<Rows>(&plan.family);
+  if (rows == nullptr || rows->along() || !is_one_pass(plan)) return false;
+  const auto length = vectors_in_row(plan, *rows);
+  return length && *length >= kFewestOfWhole && *length <= kMostOfWhole;
 }
 
 std::optional<RowShape> shape_whole(const Plan& plan, Rows rows, std::int64_t most_held) {

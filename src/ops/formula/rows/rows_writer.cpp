@@ -28,6 +28,13 @@ using plan::Operand;
 
 std::vector<std::string_view> RowsWriter::own_headers() const {
   std::vector<std::string_view> headers = {"wide", direction_ ? "scan" : "reduce"};
+  const auto in_pieces = [&](const Operand& operand) { return rows_at_once(operand) > 1; };
+  const auto includes_it = [&](const Operand& operand) {
+    return form_of(operand) == Form::contiguous;
+  };
+  if (std::ranges::any_of(plan_.operands, in_pieces) &&
+      std::ranges::none_of(plan_.operands, includes_it))
+    headers.emplace_back("contiguous");
   if (rows_.cluster > 1) headers.emplace_back("cluster_reduce");
   const auto is_centred = [](const expr::JoinedSum& sum) { return sum.total != expr::kNoNode; };
   if (std::ranges::any_of(passes_.sums, is_centred)) headers.emplace_back("centred");
