@@ -16,6 +16,7 @@ enum : int { kGroups = kThreads / kRowThreads };  // groups of threads in a bloc
 enum : int { kSteps = kRegisterVectors > 0 ? kRegisterVectors : kBatch };
 enum : int { kChunk = kRowThreads * kSteps };  // vectors
 enum : int { kParts = kAlong ? kSteps : 1 };   // of a chunk, consecutive in a thread
+enum : bool { kAlone = !kAlong && kRowThreads == 1 && kRegisterVectors > 0 };  // has a column
 // Reductions fold chains of 64 elements separately.
 enum : int { kChain = 64 / kVector > kSteps ? 64 / kVector : kSteps };
 
@@ -171,7 +172,15 @@ struct Thread {
     auto& a = parts.at;
     Scans all[kAcross];
     add_up(x, first, end, r, a);
-    scan_group<kRowThreadsOfWarp, kThreadStride>(a, all, rank, next_slots());
+    if constexpr (kAlone) {  // nothing lies before its vectors
+#pragma unroll
+      for (int e = 0; e < kAcross; ++e) {
+        all[e] = a[0][e];
+        a[0][e] = Scans();
+      }
+    } else {
+      scan_group<kRowThreadsOfWarp, kThreadStride>(a, all, rank, next_slots());
+    }
 #if SCANS_GIVE_RESULTS
 #pragma unroll
     for (int e = 0; e < kAcross; ++e) all[e].finish(p, r[e]);

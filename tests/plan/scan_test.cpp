@@ -48,7 +48,10 @@ TEST(Scan, RowsAreSharedByThreadsOrBlocks) {
       {"length known at launch", scan("(M,N):(N,1)"), true, 256, 256, 0, 4, 1, 0},
       {"columns", scan("(8192,4096):(4096,1)", bf16, kAcross), false, 128, 512, 0, 4, 1, 0},
       {"many columns", scan("(8192,65536):(65536,1)", bf16, kAcross), false, 16, 256, 0, 4, 1, 0},
-      {"short columns", scan("(5,65536):(65536,1)", bf16, kAcross), false, 2, 256, 3, 3, 1, 0},
+      {"short columns", scan("(5,65536):(65536,1)", bf16, kAcross), false, 1, 128, 5, 5, 1, 0},
+      {"the longest that a thread holds", scan("(32,75536):(75536,1)", bf16, kAcross), false, 1,
+       256, 32, 32, 1, 0},
+      {"longer", scan("(33,65536):(65536,1)", bf16, kAcross), false, 16, 256, 3, 3, 1, 0},
       {"few columns", scan("(1000000,64):(64,1)", bf16, kAcross), false, 64, 512, 0, 4, 528,
        64 * 528 * 4},
       {"wide accumulators", scan("(8192,4096):(4096,1)", i8, kAcross), false, 128, 512, 0, 4, 1, 0},
@@ -81,6 +84,22 @@ TEST(Scan, ColumnsAreShiftedOnlyIfNoVectorsOfAWordAreAligned) {
   EXPECT_EQ(plan_of(scan("(4097,65521):(65521,1)", f16, kAcross)).vector, 8);
   // 814/5 of the sweep: 4.2 us with two, 3.0 with one.
   EXPECT_EQ(plan_of(scan("(382,513):(513,1)", f16, kAcross)).vector, 1);
+}
+
+// 1001/16 of the sweep: 155 us by 8 threads a column, whose vectors are shifted.
+TEST(Scan, ShortColumnsHaveAThreadEachThatHoldsThem) {
+  const auto vector_of = [](const std::string& layout, DType dtype) {
+    const Plan plan = plan_of(scan(layout, dtype, kAcross));
+    EXPECT_EQ(rows_of(plan)->row_threads, 1);
+    EXPECT_EQ(std::ranges::count(plan.operands, true, &Operand::shifted), 0);
+    return plan.vector;
+  };
+  EXPECT_EQ(vector_of("(19,1650387):(1650387,1)", f32), 1);
+  EXPECT_EQ(vector_of("(19,1650388):(1650388,1)", f32), 1) << "32 registers hold the column";
+  EXPECT_EQ(vector_of("(5,1650388):(1650388,1)", f32), 4);
+  EXPECT_EQ(vector_of("(5,165038):(165038,1)", f32), 1) << "a thread each, while there is room";
+  EXPECT_EQ(vector_of("(19,1650388):(1650388,1)", bf16), 2);
+  EXPECT_EQ(vector_of("(19,1650387):(1650387,1)", bf16), 1);
 }
 
 TEST(Scan, TheSecondKernelHasTheBlocksOfTheFirst) {

@@ -224,8 +224,9 @@ class Chooser {
   /// elements, which leave room for more threads, and so are tiles of large elements.
   [[nodiscard]] bool shifts(int vector, int wanted) const {
     const Rows* const rows = rows_of(plan_);
-    const bool columns = rows != nullptr && !rows->along() &&
-                         (direction_of(plan_) || op_.tuning.vector || suits_shifts(*rows));
+    const bool columns =
+        rows != nullptr && !rows->along() &&
+        ((direction_of(plan_) && !scans_alone(plan_)) || op_.tuning.vector || suits_shifts(*rows));
     if (light_ || !(transposed_mode_ || columns) || !is_narrow(vector, kNarrowAccess)) return false;
     // A scan shifts its vectors twice, and short columns have few.
     const bool few = columns && !op_.tuning.vector &&

@@ -6,6 +6,7 @@
 
 #include "core/integer.hpp"
 #include "device/scale.hpp"
+#include "plan/launch_shape.hpp"
 #include "plan/sectors.hpp"
 #include "rows/rows.hpp"
 #include "tilejit/error.hpp"
@@ -23,6 +24,7 @@ constexpr int kManyThreads = 512;      // per block if rows are few, or better h
 constexpr int kMostSteps = 4;          // vectors that a thread has of a chunk
 constexpr int kMostOfChunk = 32;       // elements of these along a row: they are summed in a chain
 constexpr int kRegistersOfChunk = 16;  // the next chunk takes as many again
+constexpr int kRegistersOfAlone = 32;  // of a thread that has a column to itself
 constexpr int kMostGroups = 16;        // rows side by side: 256 bytes with vectors of 16 bytes
 constexpr int kLeastGroups = 4;
 constexpr int kStepsOfShifted = 2;          // of vectors of large elements: shifts take registers
@@ -54,6 +56,12 @@ bool is_small(const Plan& plan, int steps) {
   return length && count && (*count == 0 || *length <= steps * device::kThreadsAtOnce / *count);
 }
 
+/// Registers for a thread's vectors of a column, if they are `vector` elements wide.
+std::int64_t registers_of_column(const Plan& plan, std::int64_t length, int vector) {
+  const int bytes = loaded_bytes(plan, *rows_of(plan)) / plan.vector * vector;
+  return length * std::max(1, bytes / 4);
+}
+
 /// Chooses step by step. Sizes that are known only at launch are assumed to be large.
 class Chooser {
  public:
@@ -71,7 +79,9 @@ class Chooser {
                                                : kMostSteps,
                                 most, 2 * most_elements / plan.vector,
                                 kRegistersOfChunk / registers_of_vector(plan, rows_)});
-    steps_ = tuning.unroll.value_or(static_cast<int>(std::max<std::int64_t>(1, fitting)));
+    alone_ = !tuning.unroll && scans_alone(plan);
+    steps_ = alone_ ? static_cast<int>(*length_)
+                    : tuning.unroll.value_or(static_cast<int>(std::max<std::int64_t>(1, fitting)));
     if (steps_ <= most) return;
     throw Error(ErrorCode::invalid_spec,
                 "a scan takes at most " + std::to_string(most) + " vectors of " +
@@ -81,7 +91,9 @@ class Chooser {
   }
 
   void choose() {
-    if (rows_.along()) {
+    if (alone_) {
+      choose_threads_alone();
+    } else if (rows_.along()) {
       choose_threads_along();
     } else {
       choose_threads_across();
@@ -140,6 +152,12 @@ class Chooser {
   [[nodiscard]] bool fills_few_blocks() const {
     return count_ && *count_ < device::kWantedBlocks &&
            (*count_ >= kFewBlocks || *length_ <= std::int64_t{kManyThreads} * steps_);
+  }
+
+  void choose_threads_alone() {
+    rows_.row_threads = 1;
+    while (threads_ > 2 * kWarp && count_ && *count_ < 2 * device::kMultiprocessors * threads_)
+      threads_ /= 2;
   }
 
   void choose_threads_across() {
@@ -220,6 +238,7 @@ class Chooser {
   bool reduces_;
   int steps_ = 1;
   int threads_ = kThreads;
+  bool alone_ = false;  // each thread has a column to itself
 };
 
 /// Whether the block divides evenly among its rows. If vectors lie across rows, the groups side by
@@ -239,6 +258,15 @@ std::optional<Direction> direction_of(const expr::Program& program) noexcept {
   return found->reverse ? Direction::backward : Direction::forward;
 }
 
+bool scans_alone(const Plan& plan) {
+  const auto* const scan = std::get_if<Scan>(&plan.family);
+  if (scan == nullptr || scan->along()) return false;
+  const auto length = vectors_in_row(plan, *scan);
+  const std::int64_t most = std::min<std::int64_t>(kMostOfChunk, 2 * elements_within_budget(plan));
+  return length && *length > 0 && *length <= most &&
+         registers_of_column(plan, *length, plan.vector) <= kRegistersOfAlone;
+}
+
 int most_scanned_at_once(const Plan& plan) {
   constexpr int kAnyNumber = 16;
   const auto* const scan = std::get_if<Scan>(&plan.family);
@@ -247,6 +275,13 @@ int most_scanned_at_once(const Plan& plan) {
       static_cast<std::uint64_t>(kBytesSideBySide / accumulator_bytes(plan, expr::is_scan));
   int vector = static_cast<int>(std::bit_floor(std::max<std::uint64_t>(1, most)));
   const auto columns = vectors_across_rows(plan, *scan);  // vectors have one element here
+  if (scans_alone(plan)) {
+    const std::int64_t length = *vectors_in_row(plan, *scan);
+    while (vector > 1 && (registers_of_column(plan, length, vector) > kRegistersOfAlone ||
+                          !columns || *columns < vector * device::kThreadsAtOnce))
+      vector /= 2;
+    return vector;
+  }
   // A few columns are better spread over many blocks than read by wide accesses.
   const Dim& side_by_side = plan.extents.front();
   const bool odd = side_by_side.is_known() && side_by_side.value() % 2 != 0;

@@ -11,6 +11,10 @@ namespace tilejit::plan {
 /// (is_one_kernel).
 [[nodiscard]] std::optional<Direction> direction_of(const expr::Program& program) noexcept;
 
+/// Whether each thread has a column to itself and holds it: columns are short, and vectors of
+/// `plan` lie across rows.
+[[nodiscard]] bool scans_alone(const Plan& plan);
+
 /// The most elements of different rows that a thread scans side by side.
 [[nodiscard]] int most_scanned_at_once(const Plan& plan);
 
