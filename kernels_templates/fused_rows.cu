@@ -42,6 +42,13 @@ enum : int { kParts = 1 };
 enum : int { kParts = !kAlong ? 1 : kVectorsAtOnce < 4 ? kVectorsAtOnce : 4 };
 #endif
 
+// Whether threads side by side belong to neighbouring rows.
+#ifdef ROWS_ABREAST
+enum : bool { kAbreast = true };
+#else
+enum : bool { kAbreast = !kAlong };
+#endif
+
 // Loops over threads are unrolled if blocks wait for each other, or if a thread's value is one
 // word; of few threads, which wait for nothing else, also if it is two. The code of larger ones
 // would take longer to compile, that of places a twentieth.
@@ -62,12 +69,12 @@ enum : int { kResults = kGroups * kAcross };  // per block
 enum : int { kWarpsOfRow = kRowThreads / kThreadsInWarp<kGroups> };
 enum : int { kBytesOfWarps = (kPassBytes * kWarpsOfRow * kResults + 15) / 16 * 16 };
 enum : int {
-  kSlotBytes = kAlong                        ? kPassBytes * (kThreads / 32)
+  kSlotBytes = !kAbreast                     ? kPassBytes * (kThreads / 32)
                : kRowThreads * kCluster == 1 ? 0
                                              : kBytesOfWarps + kPassBytes * kResults
 };
 struct Shared {
-  alignas(16) unsigned char slots[kAlong ? 2 : 1][kSlotBytes > 0 ? kSlotBytes : 16];
+  alignas(16) unsigned char slots[kAbreast ? 1 : 2][kSlotBytes > 0 ? kSlotBytes : 16];
 #if USES_CLUSTER
   ClusterReduction<kCluster, kResults, kPassBytes> cluster;
 #endif
@@ -76,7 +83,7 @@ struct Shared {
 // Combines all threads' accumulators; every thread gets the result.
 template <class Pass>
 TILE_DEVICE void combine_threads(Pass (&a)[kAcross], int rank, int group, Shared& shared, u32 n) {
-  if constexpr (kAlong) {
+  if constexpr (!kAbreast) {
     Pass* const of_warps = reinterpret_cast<Pass*>(shared.slots[n % 2]);
 #if USES_CLUSTER
     reduce_along<kRowThreads, kUnrolledTurns<Pass>>(a[0], rank, group, of_warps, n, shared.cluster);
@@ -392,8 +399,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   follow_previous_kernel();
   const int block_rank = blockIdx.x % kCluster;
   const int rank =
-      (kAlong ? threadIdx.x % kRowThreads : threadIdx.x / kGroups) + block_rank * kRowThreads;
-  const int group = kAlong ? threadIdx.x / kRowThreads : threadIdx.x % kGroups;
+      (kAbreast ? threadIdx.x / kGroups : threadIdx.x % kRowThreads) + block_rank * kRowThreads;
+  const int group = kAbreast ? threadIdx.x % kGroups : threadIdx.x / kRowThreads;
   const u32 index = blockIdx.x / kBlocksOfRow * kGroups + group, total = u32(p.total);
 #if USES_CLUSTER
   if (threadIdx.x < 2) init_barrier(&shared.cluster.arrived[threadIdx.x]);

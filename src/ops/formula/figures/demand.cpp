@@ -176,7 +176,8 @@ void add_waits(const Plan& plan, const plan::Rows& rows, int passes, Demand& dem
                                 static_cast<double>(plan::threads_of_row(rows)));
   const bool held = rows.register_vectors > 0;
   const double lanes = std::log2(std::min(rows.row_threads, plan::kWarp));
-  const bool meet = rows.along() ? rows.row_threads > plan::kWarp : rows.row_threads > 1;
+  const bool apart = !rows.along() || rows.abreast;  // warps have threads of several rows
+  const bool meet = apart ? rows.row_threads > 1 : rows.row_threads > plan::kWarp;
   const double batches = held ? 1 : std::ceil(each / std::max(1, plan.unroll));
   if (plan::direction_of(plan) && !std::holds_alternative<plan::StagedRows>(plan.family)) {
     demand.cached_trips += batches - 1;
@@ -186,7 +187,7 @@ void add_waits(const Plan& plan, const plan::Rows& rows, int passes, Demand& dem
     const double times = held ? 1 : passes + (has_full_outputs(plan) ? 1 : 0);
     demand.cached_trips += times * batches - 1;
     demand.shuffles += passes * lanes * (rows.along() ? 1 : plan.vector);
-    demand.barriers += meet ? passes * (rows.along() ? 1 : 2) : 0;
+    demand.barriers += meet ? passes * (apart ? 2 : 1) : 0;
   }
   if (rows.cluster > 1) demand.clusters += passes;
   if (rows.ahead) {  // blocks take row after row, while the next one comes

@@ -54,6 +54,7 @@ void Rows::write_json(core::JsonLine& line) const {
       .member("splits", splits)
       .member("register_vectors", register_vectors)
       .member("ahead", ahead);
+  if (abreast) line.member("abreast", true);
   if (alike > 1) line.member("alike", alike);
   if (atomics) line.member("atomics", true);
   line.close('}');

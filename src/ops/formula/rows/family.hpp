@@ -19,6 +19,8 @@ struct Rows {
   bool atomics = false;  ///< the last of these blocks combines instead of a second kernel
   /// Vectors of a row that a thread keeps in registers; 0: it reads them in each pass.
   int register_vectors = 0;
+  /// Threads side by side belong to neighbouring rows, though vectors lie along.
+  bool abreast = false;
   /// Rows along the outermost kept mode for which threads store one result, since no input varies
   /// along that mode.
   int alike = 1;

@@ -27,6 +27,10 @@ ThreadValues values_of(const Plan& plan, const plan::Rows& rows) {
   const Dim all_threads = Dim(rows.row_threads) * rows.cluster;
   if (rows.along()) {
     const Dim length = all_threads * plan.vector * steps;
+    if (rows.abreast)
+      return {tuple_of({length, groups}),
+              make_layout({flat_layout({groups, rows.row_threads}, {length, plan.vector}),
+                           flat_layout({plan.vector, steps}, {1, all_threads * plan.vector})})};
     return {tuple_of({length, groups}),
             make_layout({flat_layout({rows.row_threads, groups}, {plan.vector, length}),
                          flat_layout({plan.vector, steps}, {1, all_threads * plan.vector})})};
@@ -50,12 +54,12 @@ int vectors_ahead(const Plan& plan, const plan::Rows& rows, const Operand& opera
 }
 
 std::int64_t shared_bytes(const Plan& plan, const plan::Rows& rows) {
-  if (!rows.along() && plan::threads_of_row(rows) == 1) return 0;
+  if ((!rows.along() || rows.abreast) && plan::threads_of_row(rows) == 1) return 0;
   const std::int64_t slots =
-      rows.along()
+      rows.along() && !rows.abreast
           ? 2 * (plan.threads / plan::kWarp + (rows.cluster > 1 ? rows.cluster : 0))
           : plan::slots_across(plan.threads, plan.threads / rows.row_threads, rows.cluster) *
-                plan.vector;
+                (rows.along() ? 1 : plan.vector);
   return slots * plan::accumulator_bytes(plan) + plan::dynamic_shared_bytes(plan);
 }
 

@@ -193,6 +193,14 @@ std::optional<RowShape> shape_of_runs(const Plan& plan, Rows rows) {
 
 RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   if (const auto shape = shape_of_runs(plan, rows)) return *shape;
+  if (auto shape = shape_abreast(plan, rows, most_held)) {
+    const std::int64_t length = *vectors_in_row(plan, shape->rows);
+    shape->threads = std::max(shape->threads, threads_of_block(plan, shape->rows, length));
+    const int groups = shape->threads / shape->rows.row_threads;
+    if (slots_across(shape->threads, groups, shape->rows.cluster) * accumulator_bytes(plan) <=
+        kMaxAccumulatorBytes)
+      return *shape;
+  }
   const auto vectors = vectors_in_row(plan, rows);
   if (!vectors) {
     rows.row_threads = 256;
@@ -310,7 +318,8 @@ void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std:
 }
 
 bool loads_ahead(const Plan& plan, const Rows& rows) {
-  if (!rows.along() || rows.cluster == 1 || rows.register_vectors == 0) return false;
+  if (!rows.along() || rows.abreast || rows.cluster == 1 || rows.register_vectors == 0)
+    return false;
   // With narrower loads, one block per multiprocessor has too few bytes under way.
   if (least_access(plan, rows) < kLeastAccessAhead) return false;
   const int room = rows.row_threads < kMaxThreads ? kManyRegisters : kManyRegisters / 2;
@@ -368,6 +377,8 @@ int batch_of_rows(const Plan& plan) {
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
   if (plan.peeled && rows.along() && length && rows.register_vectors == 0)
     return batch_of_steps(ceil_div(*length, threads_of_row(rows)));
+  const bool narrow = rows.abreast && rows.register_vectors == 0 && least_access(plan, rows) <= 2;
+  if (narrow && length && *length >= kManyOfThread * threads_of_row(rows)) return kBatchOfBytes;
   if (rows.along() || !length || !count) return kBatchOfRows;
   if (least_access(plan, rows) == 1 && *length >= kBatchOfBytes * threads_of_row(rows))
     return kBatchOfBytes;

@@ -37,6 +37,12 @@ void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std:
 /// than blocks gain that hold rows together.
 [[nodiscard]] bool is_heavy(const Plan& plan, const Rows& rows);
 
+/// The shape of rows of several modes whose first run of neighbours is shorter than two sectors and
+/// is followed by the next row's in memory: threads of such rows are side by side, so that a warp
+/// accesses whole lines. Nothing if there are none, or if no block holds what several passes read.
+[[nodiscard]] std::optional<RowShape> shape_abreast(const Plan& plan, Rows rows,
+                                                    std::int64_t most_held);
+
 /// The shape of rows whose vectors lie across: part of choose_row_shape.
 [[nodiscard]] RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held);
 

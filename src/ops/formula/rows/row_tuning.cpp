@@ -32,7 +32,7 @@ void check_blocks_of_row(const Plan& plan, const RowShape& shape) {
   if (rows.cluster > 1 && plan.target.major < 9) {
     refuse_knob("cluster", "clusters need sm_90 or later; remove it");
   }
-  if (rows.cluster > 1 && rows.along() && shape.threads != rows.row_threads) {
+  if (rows.cluster > 1 && rows.along() && !rows.abreast && shape.threads != rows.row_threads) {
     refuse_knob("cluster",
                 "the blocks of a cluster share one row, so that it takes all their threads; use " +
                     std::to_string(rows.row_threads) + " threads, or no cluster");
@@ -96,7 +96,7 @@ RowShape tune_row_shape(const Plan& plan, RowShape shape, const Tuning& tuning,
                       *steps * registers_of_vector(plan, rows) <= kManyRegisters &&
                       (rows.splits == 1 || is_one_pass_if_held(plan));
     rows.register_vectors = tuning.register_vectors.value_or(fits ? static_cast<int>(*steps) : 0);
-    const bool alone = rows.cluster > 1 && rows.along();
+    const bool alone = rows.cluster > 1 && rows.along() && !rows.abreast;
     shape.threads =
         alone ? rows.row_threads : std::max(shape.threads / rows.row_threads, 1) * rows.row_threads;
   }

@@ -89,6 +89,7 @@ void RowsWriter::write_steps() {
   line(fmt::format("enum : int {{ kReductions = {} }};  // one after another", passes_.count));
   line(fmt::format("enum : int {{ kCluster = {} }};  // blocks a row", rows_.cluster));
   line(fmt::format("#define USES_CLUSTER {:d}", rows_.cluster > 1));
+  if (rows_.abreast) line("#define ROWS_ABREAST 1  // threads side by side have neighbouring rows");
   if (const int blocks = blocks_at_once(); blocks > 1)
     line(fmt::format("#define BLOCKS_AT_ONCE {}  // of a multiprocessor", blocks));
   if (has_few_threads()) line("#define HAS_FEW_THREADS 1  // which exchange no places");
