@@ -8,6 +8,7 @@
 #include "box/boxing.hpp"
 #include "device/scale.hpp"
 #include "map/flat.hpp"
+#include "plan/copied_weights.hpp"
 #include "plan/iteration.hpp"
 #include "plan/launch_shape.hpp"
 #include "plan/params.hpp"
@@ -434,6 +435,10 @@ Plan make_plan(const Fused& op, const formula::Analysis& analysis, const Target&
       (leaves_device_idle(plan) || cuts_held_sectors(plan)))
     return plan_parts(op, analysis, target, split_by_passes(op, analysis, joined_sums(plan)),
                       of_parts);
+  if (op.tuning == Tuning()) {
+    if (auto copied = split_after_copies(op, analysis, plan))
+      return plan_parts(op, analysis, target, *std::move(copied), of_parts);
+  }
   return plan;
 }
 
