@@ -94,7 +94,7 @@ TEST(Parts, AreCutWhereOtherAxesBegin) {
 
 TEST(Parts, HaveTheSpaceOfTheirOwnValues) {
   Fused op = test::make_op(bf16, {{"x", "(8,16,32):(512,32,1)"}, {"y", "(8,1,1):(1,1,1)"}},
-                           "y = max(sum(x, axis=2) / extent(2), axis=1)");
+                           "y = max(sum(x, axis=2), axis=1) / extent(2)");
   const Plan plan = plan_of(op);
   const auto& several = std::get<Several>(plan.family);
   const auto& parts = several.parts;
@@ -110,6 +110,16 @@ TEST(Parts, HaveTheSpaceOfTheirOwnValues) {
   EXPECT_EQ(parts[1].kernel_name, "tilejit_test_bf16_part1");
   EXPECT_EQ(template_name(plan), "fused_parts");
   EXPECT_EQ(total_units(plan, {}), 1);
+}
+
+TEST(Parts, MakeValuesOfTheirResultsOncePerRow) {
+  const auto temporaries_of = [](const std::string& formula) {
+    return std::get<Several>(plan_of(matrices(formula)).family).temporaries.size();
+  };
+  EXPECT_EQ(temporaries_of("y = x * rsqrt(var(x, axis=1) + 1e-5) / sum(x, axis=0)"), 1U)
+      << "not the two sums of which a variance is made";
+  EXPECT_EQ(temporaries_of("y = x * (mean(x, axis=1) + mean(x, axis=0)) * sum(x, axis=1)"), 2U);
+  EXPECT_EQ(temporaries_of("y = cumsum(x * 2) * 2 / sum(x, axis=0)"), 1U);
 }
 
 TEST(Parts, TakeSymbolsAsParameters) {

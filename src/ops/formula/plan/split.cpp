@@ -31,6 +31,7 @@ struct Group {
   std::optional<bool> reverse = {};  // direction of its scans
   NodeId first = kNoNode;            // of `nodes`
   std::vector<NodeId> nodes = {};    // reductions and scans
+  std::vector<NodeId> made = {};     // of their results alone, for later groups
   std::vector<Store> outputs = {};   // of the operation
 };
 
@@ -59,6 +60,7 @@ class Splitter {
     }
     find_reads();
     place_outputs();
+    find_made();
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       for (const NodeId id : nodes_of(g)) {
         if (is_given(id, g)) add_temporary(id);
@@ -157,9 +159,34 @@ class Splitter {
     }
   }
 
+  /// Finds values that are made of one group's reductions and of constants alone: the group
+  /// computes them once per row, and no later one again for each element.
+  void find_made() {
+    made_by_ = group_of_;
+    std::vector<bool> constant(nodes_.size(), false);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      const Node& node = nodes_[i];
+      if (expr::combines_elements(node.op)) continue;
+      constant[i] = node.op == expr::Op::constant || node.op == expr::Op::scalar ||
+                    node.op == expr::Op::extent;
+      if (constant[i] || node.op == expr::Op::load || node.op == expr::Op::index) continue;
+      std::optional<int> maker;
+      bool alone = true;
+      for (const NodeId arg : node.args) {
+        if (arg == kNoNode || constant[index_of(arg)]) continue;
+        const int by = made_by_[index_of(arg)];
+        const bool scans = expr::is_scan(nodes_[index_of(arg)].op);
+        alone = alone && by != kNowhere && !scans && maker.value_or(by) == by;
+        maker = by;
+      }
+      constant[i] = alone && !maker;
+      if (alone && maker) made_by_[i] = *maker;
+    }
+  }
+
   /// Whether the value of `node` comes to group `g` from an earlier one.
   [[nodiscard]] bool is_given(NodeId node, std::size_t g) const {
-    const int own = group_of_[index_of(node)];
+    const int own = made_by_[index_of(node)];
     return own != kNowhere && index_of(own) != g;
   }
 
@@ -167,6 +194,7 @@ class Splitter {
   [[nodiscard]] std::vector<NodeId> nodes_of(std::size_t g) const {
     std::vector<bool> needed(nodes_.size(), false);
     for (const NodeId id : groups_[g].nodes) needed[index_of(id)] = true;
+    for (const NodeId id : groups_[g].made) needed[index_of(id)] = true;
     for (const Store& output : groups_[g].outputs) needed[index_of(output.value)] = true;
     for (std::size_t i = nodes_.size(); i-- > 0;) {
       if (!needed[i] || is_given(static_cast<NodeId>(i), g)) continue;
@@ -259,6 +287,8 @@ class Splitter {
     if (temporary_of_[index_of(id)] != kNowhere) return;
     temporary_of_[index_of(id)] = static_cast<int>(kept_.size());
     kept_.push_back(id);
+    if (group_of_[index_of(id)] == kNowhere)
+      groups_[index_of(made_by_[index_of(id)])].made.push_back(id);
     Dim elements = 1;
     for (const int axis : axes_of_temporary(id)) {
       elements = elements * analysis_.shape[index_of(axis)];
@@ -268,9 +298,9 @@ class Splitter {
 
   /// The axes along which a part writes its result: all axes of its space that are not reduced.
   [[nodiscard]] std::vector<int> axes_of_temporary(NodeId id) const {
-    const Node& node = nodes_[index_of(id)];
-    Axes axes = groups_[index_of(group_of_[index_of(id)])].space;
-    if (expr::is_reduction(node.op)) axes &= ~node.axes;
+    const Group& group = groups_[index_of(made_by_[index_of(id)])];
+    Axes axes = group.space;
+    if (!expr::is_scan(nodes_[index_of(id)].op)) axes &= ~group.combined;
     std::vector<int> list;
     for (std::size_t axis = 0; axis < analysis_.shape.size(); ++axis) {
       if (expr::has_axis(axes & all_, axis)) list.push_back(static_cast<int>(axis));
@@ -316,7 +346,7 @@ class Splitter {
     for (const NodeId id : nodes_of(g)) add_node(draft, id, g);
     for (const Store& output : group.outputs) add_store(draft, output.tensor, output.value);
     for (std::size_t i = 0; i < kept_.size(); ++i) {
-      if (group_of_[index_of(kept_[i])] == static_cast<int>(g)) {
+      if (made_by_[index_of(kept_[i])] == static_cast<int>(g)) {
         add_store(draft, static_cast<int>(op_.tensors.size() + i), kept_[i]);
       }
     }
@@ -377,12 +407,13 @@ class Splitter {
   std::vector<expr::ValueAxes> values_;  // per node
   std::vector<int> passes_;              // per node, if parts go over their rows once; or empty
   std::vector<int> group_of_;            // per reduction or scan: the group that computes it
+  std::vector<int> made_by_;             // the same of values made of one's results alone
   std::vector<int> known_in_;            // per node: the first group that can compute it
   std::vector<Tensors> reads_;           // per node: except through reductions and scans
   std::vector<Tensors> groups_reads_;    // per group: for its reductions and scans
   std::vector<int> temporary_of_;        // per node: its number among kept_
   std::vector<Group> groups_;
-  std::vector<NodeId> kept_;  // reductions and scans whose results are temporaries
+  std::vector<NodeId> kept_;  // reductions, scans, and what is made of them, that are temporaries
   Split split_;
 };
 
