@@ -189,7 +189,7 @@ class Chooser {
     const bool cuts = std::ranges::any_of(plan_.operands, [&](const Operand& operand) {
       return operand.written && operand.shifted && cuts_sectors(plan_, operand);
     });
-    const bool many = count_ && *count_ / (2 * kMostGroups) >= 3 * device::kManyBlocks;
+    const bool many = count_ && *count_ / (2 * kMostGroups) >= 2 * device::kManyBlocks;
     const int most = cuts && many ? 2 * kMostGroups : kMostGroups;
     if (rows_.first < 2 || !plan_.extents[0].is_known()) return most;
     const std::int64_t vectors = ceil_div(plan_.extents[0].value(), plan_.vector);
