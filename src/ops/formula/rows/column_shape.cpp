@@ -21,6 +21,7 @@ constexpr std::int64_t kNearBytes = 4 * device::kLineBytes;
 constexpr std::int64_t kFewOfThread = 8;  // vectors of a column
 constexpr std::int64_t kFewOfIdle = 4;    // the same if few threads have any
 constexpr std::int64_t kManyOfNear = 8;   // times the threads that are resident
+constexpr std::int64_t kManyOfShort = 4;  // the same of columns that are read once
 constexpr int kGroupsOfLine = 8;          // 128 bytes
 constexpr double kGainOfFull = 1.2;       // of blocks half as wide
 constexpr int kMaxCluster = 8;            // every device with clusters supports it
@@ -326,7 +327,7 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
   }
   // Threads of so many short columns have more to load at once if fewer share one.
   while (count && length && rows.row_threads > 1 && *length < 2 * kFewOfThread * rows.row_threads &&
-         *count * rows.row_threads >= kManyOfNear * device::kThreadsAtOnce)
+         *count * rows.row_threads >= kManyOfShort * device::kThreadsAtOnce)
     rows.row_threads /= 2;
   if (count && length) {
     share_among_blocks(plan, ceil_div(*count, groups), rows.row_threads * groups,
