@@ -161,6 +161,10 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
   while (2 * sharing < length && 2 * chosen.threads() <= kThreadsAcross * blocks && has_many() &&
          count * sharing < (is_near ? kManyOfNear : 1) * device::kThreadsAtOnce)
     sharing *= 2;
+  // Single elements of two bytes: registers for as many threads again.
+  while (plan.vector == 1 && bytes < kNarrowestAccess && 2 * chosen.threads() <= kThreadsAcross &&
+         2 * sharing < length && has_many() && count * sharing < 2 * device::kThreadsAtOnce)
+    sharing *= 2;
   const auto is_too_wide = [&] {
     const std::int64_t threads = chosen.threads();
     return threads > kThreadsAcross * blocks ||
