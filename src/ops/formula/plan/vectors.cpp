@@ -18,6 +18,7 @@ constexpr int kNarrowAccess = 8;        // bytes
 constexpr int kLeastVectorsOfRow = 16;  // of rows that are peeled or shifted
 constexpr std::int64_t kLongColumn = 1024;
 constexpr std::int64_t kLongNarrowColumn = 64;  // of one or two bytes
+constexpr int kShortShifted = 4;                // of a vector of short columns
 constexpr int kMostShifted = 8;   // elements of a vector of a tile: registers hold squares
 constexpr int kLargeElement = 4;  // bytes
 constexpr int kShortSide = 32;    // vectors of a tile's mode, of which the last counts
@@ -133,12 +134,29 @@ class Chooser {
   /// aligned in all of it.
   [[nodiscard]] int aligned_in_short_columns(int vector) const {
     if (light_ || op_.tuning.vector || !has_short_columns(plan_)) return vector;
+    const int most = vector;
     const Rows& rows = *rows_of(plan_);
     for (const Operand& operand : plan_.operands) {
       const bool loads = operand.read && varies_in_row(operand, rows);
       if (is_wide(operand) && (loads || operand.per_row)) vector = widest_access(operand, vector);
     }
-    return vector;
+    return vector == 1 && shifts_short_columns() ? std::min(most, kShortShifted) : vector;
+  }
+
+  /// Whether short columns are odd, narrow, and so many that threads with shifted vectors fill the
+  /// device. All that is stored is aligned to these.
+  [[nodiscard]] bool shifts_short_columns() const {
+    if (!has_short_columns(plan_)) return false;
+    const Rows& rows = *rows_of(plan_);
+    int widest = 0;
+    for (const Operand& operand : plan_.operands) {
+      if (operand.per_row && !(is_wide(operand) && is_aligned(operand, kShortShifted)))
+        return false;
+      if (varies_in_row(operand, rows)) widest = std::max(widest, size_bytes(operand.dtype));
+    }
+    const auto columns = vectors_across_rows(plan_, rows);  // vectors have one element here
+    return widest < kLargeElement && columns &&
+           *columns >= 2 * kShortShifted * device::kThreadsAtOnce;
   }
 
   /// Whether the rows of both operands begin as many elements behind an aligned address.
@@ -252,6 +270,7 @@ class Chooser {
   /// Whether columns are read once, and so long that what threads do beside their loads
   /// counts more than the registers that shifts take from other threads.
   [[nodiscard]] bool suits_shifts(const Rows& rows) const {
+    if (has_short_columns(plan_)) return shifts_short_columns();
     int widest = 0;
     for (const Operand& operand : plan_.operands) {
       if (takes_vectors(operand)) widest = std::max(widest, size_bytes(operand.dtype));
