@@ -3,9 +3,10 @@
 // A block takes one tile of kColumns (mode 0) by kRows elements. Squares of the transposed inputs
 // pass through shared memory; then each thread has vectors along mode 0 of every operand, as in
 // fused_map.cu. Transposed outputs go back the same way. A thread issues all its loads before it
-// waits, and a block does so before it stores, so in-place operation is safe. Squares and vectors
-// cut off by the edge of the space are processed element by element, in loops that are not
-// unrolled.
+// waits, and a block does so before it stores, so in-place operation is safe. That holds for the
+// squares that the edge of the space cuts off, too: their elements that do not exist are left out,
+// or loaded again from the last column. Vectors that it cuts off are processed in a loop that is
+// not unrolled.
 #include "plan.cuh"  // generated: constants, Params, Shared, Tile, Square, Vector, with the formula
 
 constexpr int kVectorsAcross = kColumns / kVector;
@@ -13,7 +14,8 @@ constexpr int kSquaresDown = kRows / kVector;
 constexpr int kSquares = kVectorsAcross * kSquaresDown / kThreads;  // per thread
 constexpr int kVectors = kVectorsAcross * kRows / kThreads;         // per thread
 
-// Square s and vector v of this thread, in units of squares and vectors. They exist only if whole.
+// Square s and vector v of this thread, in units of squares and vectors. They exist only if whole;
+// a square that only begins in the tile is cut off.
 struct SquarePlace {
   int row, column;
   TILE_DEVICE explicit SquarePlace(int s)
@@ -21,6 +23,9 @@ struct SquarePlace {
         column((threadIdx.x + s * kThreads) / kSquaresDown) {}
   TILE_DEVICE bool exists(const Tile& tile) const {
     return kWhole || ((column + 1) * kVector <= tile.columns && (row + 1) * kVector <= tile.rows);
+  }
+  TILE_DEVICE bool begins(const Tile& tile) const {
+    return kWhole || (column * kVector < tile.columns && row * kVector < tile.rows);
   }
 };
 struct VectorPlace {
@@ -43,7 +48,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #pragma unroll
   for (int s = 0; s < kSquares; ++s) {
     const SquarePlace at(s);
-    if (at.exists(tile)) squares[s].load(p, tile, at.row, at.column);
+    if (!kOneWay && at.exists(tile)) {
+      squares[s].load(p, tile, at.row, at.column);
+    } else if (kRagged && at.begins(tile)) {
+      squares[s].load_cut(p, tile, at.row, at.column);
+    }
   }
   if constexpr (kAhead) {
 #pragma unroll
@@ -55,13 +64,13 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #pragma unroll
   for (int s = 0; s < kSquares; ++s) {
     const SquarePlace at(s);
-    if (at.exists(tile)) squares[s].put(shared, at.row, at.column);
+    if (at.begins(tile)) squares[s].put(shared, at.row, at.column);
   }
-  if constexpr (kRagged) {
+  if constexpr (kMovesElements) {
 #pragma unroll 1
     for (int s = 0; s < kSquares; ++s) {
       const SquarePlace at(s);
-      if (!at.exists(tile)) load_elements(p, tile, shared, at.row, at.column);
+      if (at.begins(tile) && !at.exists(tile)) move_cut(p, tile, shared, at.row, at.column);
     }
   }
   __syncthreads();
@@ -87,13 +96,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int s = 0; s < kSquares; ++s) {
       const SquarePlace at(s);
-      if (at.exists(tile)) store_square(p, tile, shared, at.row, at.column);
-    }
-    if constexpr (kRagged) {
-#pragma unroll 1
-      for (int s = 0; s < kSquares; ++s) {
-        const SquarePlace at(s);
-        if (!at.exists(tile)) store_elements(p, tile, shared, at.row, at.column);
+      if (at.exists(tile)) {
+        store_square(p, tile, shared, at.row, at.column);
+      } else if (kRagged && at.begins(tile)) {
+        store_cut(p, tile, shared, at.row, at.column);
       }
     }
   }

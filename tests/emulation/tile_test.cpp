@@ -50,6 +50,24 @@ TEST(EmulatedTiles, AgreeWithTheReference) {
         {"y", u8, "(147,149):(149,1)"}},
        "y = max(x, z)",
        {.vector = 8}},
+      {"rows cut off, that come in pieces",
+       {{"x", f16, "(148,200):(1,148)"}, {"y", f16, "(148,200):(200,1)"}},
+       "y = x * 2.0",
+       {.vector = 8}},
+      {"rows cut off, of which the last piece lies across the tensor's end",
+       {{"x", f16, "(149,77):(1,152)"}, {"y", f16, "(149,77):(80,1)"}},
+       "y = x * 2.0",
+       {.vector = 8}},
+      {"outputs of which rows and columns are cut off",
+       {{"x", bf16, "(149,77):(80,1)"},
+        {"y", bf16, "(149,77):(80,1)"},
+        {"z", bf16, "(149,77):(1,152)"}},
+       "y = x * 2.0; z = x + 1.0",
+       {.vector = 8}},
+      {"both cut off, in place",
+       {{"x", f32, "(61,83):(84,1)"}, {"y", f32, "(61,83):(1,64)", Access::inout}},
+       "y = y + x",
+       {.vector = 4}},
       {"a small tile",
        {{"x", f32, "(70,90):(1,70)"}, {"y", f32, "(70,90):(90,1)"}},
        "y = x",
@@ -65,6 +83,21 @@ TEST(EmulatedTiles, AgreeWithTheReference) {
   }
   ASSERT_TRUE(kernels.compile());
   Random random(15);
+  kernels.verify_all(random);
+}
+
+/// Whose ends the kernel does not know: rows that are cut off come element by element.
+TEST(EmulatedTiles, OfSymbolicExtentsAreCutOffAnywhere) {
+  Fused op{.tensors = {{"x", f16, "(M,N):(1,M)"}, {"y", f16, "(M,N):(N,1)"}},
+           .formula = "y = x * 2.0"};
+  op.symbols = {{.name = "M", .divisible_by = 4}, {.name = "N", .divisible_by = 8}};
+  EmulatedKernels kernels;
+  for (const auto& [m, n] : {std::pair{68, 72}, {132, 64}, {4, 520}}) {
+    kernels.add(std::to_string(m) + " by " + std::to_string(n),
+                {.op = op, .symbols = {{"M", m}, {"N", n}}, .scalars = {}});
+  }
+  ASSERT_TRUE(kernels.compile());
+  Random random(16);
   kernels.verify_all(random);
 }
 

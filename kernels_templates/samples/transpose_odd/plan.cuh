@@ -6,6 +6,7 @@
 #include "tile/shifted.cuh"
 #include "tile/shared_tile.cuh"
 #include "tile/wide.cuh"
+#include "tile/cut.cuh"
 #include "tile/dependent.cuh"
 #include "tile/bf16.cuh"
 
@@ -36,6 +37,8 @@ constexpr int kCopies = 2;  // of a vector's code
 constexpr bool kWhole = false;  // every tile
 constexpr bool kRaggedColumns = true;
 constexpr bool kRagged = true;
+constexpr bool kOneWay = true;  // squares that are cut off are loaded like others
+constexpr bool kMovesElements = false;  // of squares that are cut off
 constexpr bool kTransposedOutputs = false;
 
 // Where the vector in a column of vectors and a row of elements lies.
@@ -89,6 +92,16 @@ struct Square {
       raw0[i].load_in_tile<7>(p.t0 + c0 * 8191ll + c1, p.t0 + 67108863ll);
     }
   }
+  TILE_DEVICE void load_cut(const Params& p, const Tile& tile, int row, int column) {
+#pragma unroll
+    for (int i = 0; i < kVector; ++i) {
+      const int at = column * kVector + i;
+      const int c = at < tile.columns ? at : tile.columns - 1;
+      const i64 c0 = tile.c0 + c;
+      const i64 c1 = tile.c1 + row * kVector;
+      raw0[i].load_in_tile<7>(p.t0 + c0 * 8191ll + c1, p.t0 + 67108863ll);
+    }
+  }
   TILE_DEVICE void put(Shared& shared, int row, int column) {
     Packed<bf16, kVector> x0[kVector];
 #pragma unroll
@@ -122,21 +135,16 @@ struct Vector {
   }
 };
 
+// Moves lines of a square that is cut off, of operands that come element by element.
+TILE_DEVICE void move_cut(const Params& p, const Tile& tile, Shared& shared, int row,
+                          int column) {
+}
+
 TILE_DEVICE void store_square(const Params& p, const Tile& tile, Shared& shared, int row,
                               int column) {
 }
 
-TILE_DEVICE void load_elements(const Params& p, const Tile& tile, Shared& shared,
-                               int row, int column) {
-#pragma unroll 1
-  for (int e = 0; e < kVector * kVector; ++e) {
-    const int r = row * kVector + e % kVector, c = column * kVector + e / kVector;
-    if (r >= tile.rows || c >= tile.columns) continue;
-    const i64 c0 = tile.c0 + c;
-    const i64 c1 = tile.c1 + r;
-    shared.x0.element<bf16>(r, c) = p.t0[c0 * 8191ll + c1];
-  }
+TILE_DEVICE void store_cut(const Params& p, const Tile& tile, Shared& shared, int row,
+                              int column) {
 }
-TILE_DEVICE void store_elements(const Params& p, const Tile& tile, Shared& shared,
-                               int row, int column) {
-}
+

@@ -5,6 +5,7 @@
 #include "tile/contiguous.cuh"
 #include "tile/shared_tile.cuh"
 #include "tile/wide.cuh"
+#include "tile/cut.cuh"
 #include "tile/dependent.cuh"
 
 using namespace tile;
@@ -32,6 +33,8 @@ constexpr int kCopies = 2;  // of a vector's code
 constexpr bool kWhole = false;  // every tile
 constexpr bool kRaggedColumns = false;
 constexpr bool kRagged = false;
+constexpr bool kOneWay = false;  // squares that are cut off are loaded like others
+constexpr bool kMovesElements = false;  // of squares that are cut off
 constexpr bool kTransposedOutputs = false;
 
 // Where the vector in a column of vectors and a row of elements lies.
@@ -85,6 +88,8 @@ struct Square {
       x0[i].load(p.t0 + c0 * 8191ll + c1);
     }
   }
+  TILE_DEVICE void load_cut(const Params& p, const Tile& tile, int row, int column) {
+  }
   TILE_DEVICE void put(Shared& shared, int row, int column) {
     shared.x0.put_square(row, column, x0);
   }
@@ -110,21 +115,16 @@ struct Vector {
   }
 };
 
+// Moves lines of a square that is cut off, of operands that come element by element.
+TILE_DEVICE void move_cut(const Params& p, const Tile& tile, Shared& shared, int row,
+                          int column) {
+}
+
 TILE_DEVICE void store_square(const Params& p, const Tile& tile, Shared& shared, int row,
                               int column) {
 }
 
-TILE_DEVICE void load_elements(const Params& p, const Tile& tile, Shared& shared,
-                               int row, int column) {
-#pragma unroll 1
-  for (int e = 0; e < kVector * kVector; ++e) {
-    const int r = row * kVector + e % kVector, c = column * kVector + e / kVector;
-    if (r >= tile.rows || c >= tile.columns) continue;
-    const i64 c0 = tile.c0 + c;
-    const i64 c1 = tile.c1 + r;
-    shared.x0.element<f32>(r, c) = p.t0[c0 * 8191ll + c1];
-  }
+TILE_DEVICE void store_cut(const Params& p, const Tile& tile, Shared& shared, int row,
+                              int column) {
 }
-TILE_DEVICE void store_elements(const Params& p, const Tile& tile, Shared& shared,
-                               int row, int column) {
-}
+

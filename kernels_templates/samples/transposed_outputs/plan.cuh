@@ -5,6 +5,7 @@
 #include "tile/packed.cuh"
 #include "tile/shared_tile.cuh"
 #include "tile/wide.cuh"
+#include "tile/cut.cuh"
 #include "tile/dependent.cuh"
 #include "tile/math.cuh"
 #include "tile/integers.cuh"
@@ -46,6 +47,8 @@ constexpr int kCopies = 16;  // of a vector's code
 constexpr bool kWhole = false;  // every tile
 constexpr bool kRaggedColumns = false;
 constexpr bool kRagged = false;
+constexpr bool kOneWay = false;  // squares that are cut off are loaded like others
+constexpr bool kMovesElements = false;  // of squares that are cut off
 constexpr bool kTransposedOutputs = true;
 
 // Where the vector in a column of vectors and a row of elements lies.
@@ -95,6 +98,8 @@ struct Square {
 
   TILE_DEVICE void load(const Params& p, const Tile& tile, int row, int column) {
   }
+  TILE_DEVICE void load_cut(const Params& p, const Tile& tile, int row, int column) {
+  }
   TILE_DEVICE void put(Shared& shared, int row, int column) {
   }
 };
@@ -135,31 +140,25 @@ struct Vector {
   }
 };
 
+// Moves lines of a square that is cut off, of operands that come element by element.
+TILE_DEVICE void move_cut(const Params& p, const Tile& tile, Shared& shared, int row,
+                          int column) {
+}
+
 TILE_DEVICE void store_square(const Params& p, const Tile& tile, Shared& shared, int row,
                               int column) {
   Packed<u8, kVector> x2[kVector];
   shared.x2.get_square(row, column, x2);
 #pragma unroll
-  for (int i = 0; i < kVector; ++i) {
-    const i64 c0 = tile.c0 + (column * kVector + i);
-    const i64 c1 = tile.c1 + row * kVector;
-    const i64 c2 = tile.c2;
-    store_wide(p.t2 + c0 * p.d1 + c1 + c2 * p.d2, x2[i]);
-  }
+    for (int i = 0; i < kVector; ++i) {
+      const i64 c0 = tile.c0 + (column * kVector + i);
+      const i64 c1 = tile.c1 + row * kVector;
+      const i64 c2 = tile.c2;
+      store_wide(p.t2 + c0 * p.d1 + c1 + c2 * p.d2, x2[i]);
+    }
 }
 
-TILE_DEVICE void load_elements(const Params& p, const Tile& tile, Shared& shared,
-                               int row, int column) {
+TILE_DEVICE void store_cut(const Params& p, const Tile& tile, Shared& shared, int row,
+                              int column) {
 }
-TILE_DEVICE void store_elements(const Params& p, const Tile& tile, Shared& shared,
-                               int row, int column) {
-#pragma unroll 1
-  for (int e = 0; e < kVector * kVector; ++e) {
-    const int r = row * kVector + e % kVector, c = column * kVector + e / kVector;
-    if (r >= tile.rows || c >= tile.columns) continue;
-    const i64 c0 = tile.c0 + c;
-    const i64 c1 = tile.c1 + r;
-    const i64 c2 = tile.c2;
-    p.t2[c0 * p.d1 + c1 + c2 * p.d2] = shared.x2.element<u8>(r, c);
-  }
-}
+

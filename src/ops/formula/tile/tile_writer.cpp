@@ -1,6 +1,7 @@
 #include "tile/tile_writer.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -30,9 +31,62 @@ void TileWriter::write_behind_formula() {
   write_tile();
   write_square();
   write_vector();
-  write_square_store();
-  write_elements(Way::load);
-  write_elements(Way::store);
+  write_cut_elements();
+  write_square_store(Of::square);
+  write_square_store(Of::cut);
+}
+
+bool TileWriter::comes_by_elements(const Operand& operand) const {
+  return tile_.ragged && !operand.shifted && plan_.vector > 1 &&
+         operand.access_bytes == size_bytes(operand.dtype);
+}
+
+bool TileWriter::moves_elements() const {
+  return is_cut() && std::ranges::any_of(plan_.operands, [&](const Operand& operand) {
+           return crosses(operand, Way::load) && comes_by_elements(operand);
+         });
+}
+
+void TileWriter::write_cut_elements() {
+  line("// Moves lines of a square that is cut off, of operands that come element by element.");
+  line("TILE_DEVICE void move_cut(const Params& p, const Tile& tile, Shared& shared, int row,");
+  line("                          int column) {");
+  std::string loads, stores;
+  std::set<std::size_t> modes;
+  for (const Operand& operand : plan_.operands) {
+    if (!moves_elements() || !crosses(operand, Way::load) || !comes_by_elements(operand)) continue;
+    const int k = operand.tensor;
+    const std::string_view type = expr::storage_type(operand.dtype);
+    const Code source = source_of(operand);
+    modes.insert(source.coordinates.begin(), source.coordinates.end());
+    loads += fmt::format(
+        "    {0} x{1}[kVector];\n#pragma unroll\n"
+        "    for (int j = 0; j < kVector; ++j) {{\n"
+        "      if (j < left) x{1}[j] = ({2})[j];\n    }}\n",
+        type, k, source.text);
+    stores += fmt::format(
+        "#pragma unroll\n    for (int j = 0; j < kVector; ++j) {{\n"
+        "      if (j < left) shared.x{1}.element<{0}>(row * kVector + j, c) = x{1}[j];\n    }}\n",
+        type, k);
+  }
+  if (!loads.empty()) {
+    line("  const int left = tile.rows - row * kVector;\n#pragma unroll 1");
+    line("  for (int i = 0; i < kVector; ++i) {\n    const int c = column * kVector + i;");
+    line("    if (c >= tile.columns) break;");
+    out_ += coordinates({.coordinates = modes}, Of::cut) + loads + stores;
+    line("  }");
+  }
+  line("}\n");
+}
+
+bool TileWriter::loads_one_way() const {
+  return std::ranges::none_of(plan_.operands, [&](const Operand& operand) {
+    return crosses(operand, Way::load) && !operand.shifted;
+  });
+}
+
+bool TileWriter::is_cut() const {
+  return plan_.ragged || tile_.ragged;
 }
 
 bool TileWriter::is_loaded(const Operand& operand) const {
@@ -55,13 +109,44 @@ std::string TileWriter::variable_of(const Operand& operand, bool loads) const {
 }
 
 bool TileWriter::may_be_partial(const Operand& operand) const {
-  return plan_.ragged && !is_transposed(operand);  // squares are whole
+  return is_transposed(operand) ? of_ == Of::cut && tile_.ragged : plan_.ragged;
 }
 
-Code TileWriter::transposed_accesses(Way way) const {
+Code TileWriter::cut_load_of(const Operand& operand) const {
+  if (operand.shifted || !tile_.ragged) return load_of(operand);
+  const Tensor& tensor = plan_.signature.tensors[static_cast<std::size_t>(operand.tensor)];
+  const bool known = std::ranges::all_of(tensor.layout.leaves(), [](const Mode& leaf) {
+    return leaf.extent.is_known() && leaf.stride.is_known();
+  });
+  const std::int64_t access = operand.access_bytes / size_bytes(operand.dtype);
+  const std::int64_t whole =
+      std::gcd(formula::divisor(plan_.extents[tile_.mode], plan_.signature.symbols), plan_.vector);
+  const std::string variable = variable_of(operand, true);
+  Code code = source_of(operand);
+  if (whole < access && known) {
+    code.text = fmt::format("    load_before_end<{}, {}>({}, {}, {});\n", access,
+                            tail_of(operand, static_cast<int>(access)), variable, code.text,
+                            end_of(operand));
+  } else {
+    code.text = fmt::format("    load_existing<{}>({}, {}, valid);\n", std::min(whole, access),
+                            variable, code.text);
+    code.valid = true;
+  }
+  return code;
+}
+
+Code TileWriter::transposed_accesses(Way way, Of of) {
+  of_ = of;
   Code code;
   for (const Operand& operand : plan_.operands) {
-    if (crosses(operand, way)) code += way == Way::load ? load_of(operand) : store_of(operand);
+    if (!crosses(operand, way)) continue;
+    if (way == Way::store) {
+      code += store_of(operand);
+    } else if (of != Of::cut) {
+      code += load_of(operand);
+    } else if (!comes_by_elements(operand)) {
+      code += cut_load_of(operand);
+    }
   }
   return code;
 }
@@ -80,7 +165,12 @@ void TileWriter::write_shared() {
   line(fmt::format("constexpr bool kWhole = {};  // every tile",
                    is_whole(0) && is_whole(tile_.mode)));
   line(fmt::format("constexpr bool kRaggedColumns = {};", plan_.ragged));
-  line(fmt::format("constexpr bool kRagged = {};", plan_.ragged || tile_.ragged));
+  line(fmt::format("constexpr bool kRagged = {};", is_cut()));
+  line(fmt::format(
+      "constexpr bool kOneWay = {};  // squares that are cut off are loaded like others",
+      is_cut() && loads_one_way()));
+  line(fmt::format("constexpr bool kMovesElements = {};  // of squares that are cut off",
+                   moves_elements()));
   line(fmt::format("constexpr bool kTransposedOutputs = {};\n", transposed_outputs));
   line("// Where the vector in a column of vectors and a row of elements lies.");
   line(layout::emit_callable("VectorLayout", plan::shared_layout(tile_, plan_.vector),
@@ -115,11 +205,33 @@ std::string TileWriter::coordinates(const Code& accesses, Of of) const {
   std::string text;
   for (const std::size_t m : accesses.coordinates) {
     std::string within;
-    if (m == 0) within = of == Of::square ? " + (column * kVector + i)" : " + column * kVector";
-    if (m == tile_.mode) within = of == Of::square ? " + row * kVector" : " + row";
+    if (m == 0) within = of == Of::vector ? " + column * kVector" : " + (column * kVector + i)";
+    if (m == 0 && of == Of::cut) within = " + c";
+    if (m == tile_.mode) within = of == Of::vector ? " + row" : " + row * kVector";
     text += fmt::format("    const i64 c{0} = tile.c{0}{1};\n", m, within);
   }
   return text;
+}
+
+std::string TileWriter::lines_of_square(Way way, Of of) {
+  const Code accesses = transposed_accesses(way, of);
+  std::string text;
+  if (accesses.text.empty()) return text;
+  if (accesses.valid) {
+    text +=
+        "    const int left = tile.rows - row * kVector, valid = left < kVector ? left : "
+        "kVector;\n";
+  }
+  text += "#pragma unroll\n    for (int i = 0; i < kVector; ++i) {\n";
+  std::string body;
+  if (of == Of::cut) {
+    body += "    const int at = column * kVector + i;\n";
+    // A line that does not exist is loaded as the last one that does.
+    body += way == Way::store ? "    if (at >= tile.columns) break;\n    const int c = at;\n"
+                              : "    const int c = at < tile.columns ? at : tile.columns - 1;\n";
+  }
+  body += coordinates(accesses, of) + accesses.text;
+  return text + indented(body, 2) + "    }\n";
 }
 
 void TileWriter::write_square() {
@@ -131,12 +243,10 @@ void TileWriter::write_square() {
                      operand.tensor));
   }
   line("\n  TILE_DEVICE void load(const Params& p, const Tile& tile, int row, int column) {");
-  const Code loads = transposed_accesses(Way::load);
-  if (!loads.text.empty()) {
-    line("#pragma unroll\n    for (int i = 0; i < kVector; ++i) {");
-    out_ += indented(coordinates(loads, Of::square) + loads.text, 2);
-    line("    }");
-  }
+  out_ += lines_of_square(Way::load, Of::square);
+  line("  }");
+  line("  TILE_DEVICE void load_cut(const Params& p, const Tile& tile, int row, int column) {");
+  if (is_cut()) out_ += lines_of_square(Way::load, Of::cut);
   line("  }");
   line("  TILE_DEVICE void put(Shared& shared, int row, int column) {");
   for (const Operand& operand : plan_.operands) {
@@ -180,51 +290,20 @@ void TileWriter::write_vector() {
   line("  }\n};\n");
 }
 
-void TileWriter::write_square_store() {
-  line("TILE_DEVICE void store_square(const Params& p, const Tile& tile, Shared& shared, int row,");
+void TileWriter::write_square_store(Of of) {
+  line(
+      fmt::format("TILE_DEVICE void {}(const Params& p, const Tile& tile, Shared& shared, int row,",
+                  of == Of::cut ? "store_cut" : "store_square"));
   line("                              int column) {");
-  const Code stores = transposed_accesses(Way::store);
-  if (!stores.text.empty()) {
+  if (of == Of::square || is_cut()) {
     for (const Operand& operand : plan_.operands) {
       if (!crosses(operand, Way::store)) continue;
-      const int k = operand.tensor;
       line(fmt::format("  {0} x{1}[kVector];\n  shared.x{1}.get_square(row, column, x{1});",
-                       type_of(operand), k));
+                       type_of(operand), operand.tensor));
     }
-    line("#pragma unroll\n  for (int i = 0; i < kVector; ++i) {");
-    out_ += coordinates(stores, Of::square) + stores.text;
-    line("  }");
+    out_ += lines_of_square(Way::store, of);
   }
   line("}\n");
-}
-
-void TileWriter::write_elements(Way way) {
-  const bool loads = way == Way::load;
-  line(
-      fmt::format("TILE_DEVICE void {}_elements(const Params& p, const Tile& tile, Shared& shared,",
-                  loads ? "load" : "store"));
-  line("                               int row, int column) {");
-  std::string moves;
-  for (const Operand& operand : plan_.operands) {
-    if (!crosses(operand, way)) continue;
-    const std::string global =
-        fmt::format("p.t{}[{}]", operand.tensor, offset_of(operand.modes).text.substr(3));
-    const std::string shared = fmt::format("shared.x{}.element<{}>(r, c)", operand.tensor,
-                                           expr::storage_type(operand.dtype));
-    moves += fmt::format("    {} = {};\n", loads ? shared : global, loads ? global : shared);
-  }
-  if (!moves.empty()) {
-    line("#pragma unroll 1\n  for (int e = 0; e < kVector * kVector; ++e) {");
-    line("    const int r = row * kVector + e % kVector, c = column * kVector + e / kVector;");
-    line("    if (r >= tile.rows || c >= tile.columns) continue;");
-    for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
-      const char* within = m == 0 ? " + c" : m == tile_.mode ? " + r" : "";
-      line(fmt::format("    const i64 c{0} = tile.c{0}{1};", m, within));
-    }
-    out_ += moves;
-    line("  }");
-  }
-  line("}");
 }
 
 }  // namespace tilejit::render
