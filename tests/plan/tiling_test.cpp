@@ -125,6 +125,19 @@ TEST(Tiling, FollowsSeveralInputsIfTheOutputIsAlignedOrShort) {
   EXPECT_FALSE(crosses("(9308,3667):(1,9308)", "(9308,3667):(3667,1)"));
 }
 
+/// All of a thread's vectors are loaded ahead if they are written out.
+TEST(Tiling, LoadsShiftedInputsBehindTheBarrier) {
+  const auto copies = [](const std::string& y) {
+    Fused op = test::make_op(
+        bf16, {{"x", "(2560,455):(1,2560)"}, {"z", "(2560,455):" + y}, {"y", "(2560,455):" + y}},
+        "y = x + z");
+    op.tuning.vector = 8;
+    return std::get<Tile>(plan_of(op).family).copies;
+  };
+  EXPECT_EQ(copies("(456,1)"), 8);
+  EXPECT_EQ(copies("(455,1)"), 2);
+}
+
 TEST(Tiling, ManyCrossedOperandsShareTheMemory) {
   Fused op = test::make_op(f32, {}, "y = ");
   for (int i = 0; i < 20; ++i) {

@@ -19,7 +19,11 @@ void Tile::choose_launch(Plan& plan, const Tuning& tuning) {
   plan.unroll = tuning.unroll.value_or(std::max(1, squares / plan.threads));
   const int vectors = vector * plan.unroll;
   const bool written_out = vectors <= 2 * elements_within_budget(plan) / vector;
-  copies = written_out ? vectors : 1;
+  // Two chunks of each vector would take the registers of other blocks.
+  const bool in_chunks = std::ranges::any_of(plan.operands, [](const Operand& operand) {
+    return operand.read && operand.shifted && operand.reach != Reach::transposed;
+  });
+  copies = !written_out ? 1 : in_chunks ? std::min(2, vectors) : vectors;
   if (plan.threads % 32 == 0 && plan.threads * plan.unroll == squares) return;
   throw Error(ErrorCode::invalid_spec,
               "a tile of " + std::to_string(columns) + " by " + std::to_string(rows) +
