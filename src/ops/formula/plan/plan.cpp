@@ -29,7 +29,6 @@ constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
 constexpr std::int64_t kLeastExtent = 32;
 // Rows of an output whose order inputs may overrule: they are aligned, or shorter than this.
 constexpr std::int64_t kShortRow = 64, kVectorBytes = 16;
-constexpr double kTinyTile = 1 << 12, kUnknownExtent = 1e15;  // elements
 
 Reach reach_of(const Operand& operand) {
   const OperandMode& innermost = operand.modes.front();
@@ -38,12 +37,19 @@ Reach reach_of(const Operand& operand) {
   return innermost[0].stride.is(0) && !operand.written ? Reach::broadcast : Reach::strided;
 }
 
+/// Which tiles a plan may have.
+enum class Tiles : std::uint8_t {
+  any,
+  without_pairs,  ///< whose vectors would be shifted by 4 bytes at a time
+  none,
+};
+
 /// Plans one operation: first the space, then widths, launch shape and parameters.
 class Planner {
  public:
   Planner(const Fused& op, const formula::Analysis& analysis, const Target& target,
-          const std::vector<Dim>& shape, bool light = false)
-      : op_(op), analysis_(analysis), shape_(shape), light_(light) {
+          const std::vector<Dim>& shape, Tiles tiles, bool light = false)
+      : op_(op), analysis_(analysis), shape_(shape), tiles_(tiles), light_(light) {
     plan_.target = target;
     plan_.program = analysis.program;
   }
@@ -55,13 +61,13 @@ class Planner {
     set_space();
     set_operands();
     find_transposed();
-    choose_vector(op_, analysis_, transposed_mode_, light_, plan_);
-    leave_tiny_tile();
+    choose_vector(op_, analysis_, transposed_mode_, light_, plan_, tiles_ == Tiles::any);
     set_tile();
     if (suits_staging(plan_, op_.tuning)) plan_.family = StagedRows{*rows_of(plan_), 1, direction_};
     set_slabs();
     choose_launch(plan_, op_.tuning);
     set_box();
+    fit_tile();
     if (!light_) flatten();
     if (std::holds_alternative<Map>(plan_.family) && !light_ && !op_.tuning.unroll)
       spread_heavy(plan_);
@@ -292,7 +298,7 @@ class Planner {
   }
 
   void find_transposed() {
-    if (light_ || !std::holds_alternative<Map>(plan_.family)) return;
+    if (light_ || tiles_ == Tiles::none || !std::holds_alternative<Map>(plan_.family)) return;
     transposed_mode_ = find_transposed_mode(plan_.operands, plan_.extents);
     if (!transposed_mode_) return;
     for (Operand& operand : plan_.operands) {
@@ -303,35 +309,18 @@ class Planner {
     }
   }
 
-  /// So few elements, of which no square is whole, are read as they lie before a tile has begun.
-  void leave_tiny_tile() {
-    double elements = 1;
-    for (const Dim& extent : plan_.extents) {
-      elements *= extent.is_known() ? static_cast<double>(extent.value()) : kUnknownExtent;
-    }
-    if (!transposed_mode_ || has_knobs() || plan_.vector > 1 || elements >= kTinyTile) return;
-    transposed_mode_.reset();
-    for (Operand& operand : plan_.operands) {
-      if (operand.reach == Reach::transposed) operand.reach = Reach::strided;
-    }
-    choose_vector(op_, analysis_, transposed_mode_, light_, plan_);
-  }
-
   void set_sides(const std::array<int, 2>& sides, Tile& tile) const {
-    const auto is_power_of_two = [](int side) { return (side & (side - 1)) == 0; };
-    if (!std::ranges::all_of(sides, is_power_of_two)) {
-      throw Error(ErrorCode::invalid_spec, "sides of a tile are powers of two, except of products",
-                  "/tuning/tile");
-    }
+    const auto has_vectors = [&](int side) { return side > 0 && side % plan_.vector == 0; };
     tile.columns = sides[0];
     tile.rows = sides[1];
-    const std::int64_t bytes = shared_bytes(plan_.operands, tile);
-    if (std::min(sides[0], sides[1]) >= plan_.vector && bytes <= device::kStaticSharedBytes) return;
+    const bool suits = std::ranges::all_of(sides, has_vectors);
+    const std::int64_t bytes = suits ? shared_bytes(plan_.operands, tile, plan_.vector) : 0;
+    if (suits && bytes <= device::kStaticSharedBytes) return;
     throw Error(ErrorCode::invalid_spec,
                 "a tile of " + std::to_string(sides[0]) + " by " + std::to_string(sides[1]) +
                     " elements takes " + std::to_string(bytes) +
                     " bytes of shared memory and vectors of " + std::to_string(plan_.vector) +
-                    " elements; use at most 49152 bytes, and sides of a vector or more",
+                    " elements; use at most 49152 bytes, and sides of whole vectors",
                 "/tuning/tile");
   }
 
@@ -364,6 +353,16 @@ class Planner {
     if (std::optional<Plan> boxed = plan_by_boxes(plan_)) plan_ = std::move(*boxed);
   }
 
+  /// Boxes are chosen beside tiles whose sides are powers of two.
+  void fit_tile() {
+    auto* const tile = std::get_if<Tile>(&plan_.family);
+    if (tile == nullptr || light_ || has_knobs()) return;
+    const Tile fitted = fitted_tile(*tile, plan_.operands, plan_.extents, plan_.vector);
+    if (fitted == *tile) return;
+    *tile = fitted;
+    choose_launch(plan_, op_.tuning);
+  }
+
   void flatten() {
     if (std::optional<Plan> flat = flattened(op_, analysis_, plan_)) plan_ = std::move(*flat);
   }
@@ -387,6 +386,7 @@ class Planner {
   std::size_t leader_ = 0;         ///< the tensor whose strides order the space: the first output
   Fused op_with_places_;           ///< used, like the next member, only if there are places
   formula::Analysis analysis_with_places_;
+  Tiles tiles_;
   bool light_;
   std::uint32_t axes_ = 0;  ///< axes over which the formula reduces or scans
   std::optional<Direction> direction_;
@@ -394,6 +394,19 @@ class Planner {
   std::optional<std::size_t> transposed_mode_;  ///< only some operands are contiguous along it
   Plan plan_;
 };
+
+/// Whether a small space has vectors of 4 bytes that are shifted.
+bool shifts_pairs(const Plan& plan) {
+  constexpr int kNarrow = 4;  // bytes
+  int widest = 0;
+  for (const Operand& operand : plan.operands) {
+    if (operand.shifted) widest = std::max(widest, plan.vector * size_bytes(operand.dtype));
+  }
+  Dim elements = 1;
+  for (const Dim& extent : plan.extents) elements = elements * extent;
+  return widest > 0 && widest <= kNarrow && elements.is_known() &&
+         elements.value() <= device::kThreadsAtOnce;
+}
 
 }  // namespace
 
@@ -422,7 +435,15 @@ Operand make_operand(const Fused& op, const formula::Analysis& analysis,
 
 Plan make_plan_in_space(const Fused& op, const formula::Analysis& analysis, const Target& target,
                         const std::vector<Dim>& shape) {
-  return Planner(op, analysis, target, shape).run();
+  Plan plan = Planner(op, analysis, target, shape, Tiles::any).run();
+  if (op.tuning != Tuning{}) return plan;
+  // Two chunks of 4 bytes take as many requests as the elements in them, for each of which the
+  // device has a thread.
+  if (std::holds_alternative<Tile>(plan.family) && shifts_pairs(plan))
+    plan = Planner(op, analysis, target, shape, Tiles::without_pairs).run();
+  const auto* const tile = std::get_if<Tile>(&plan.family);
+  const bool by_map = tile != nullptr && is_small(*tile, plan.extents);
+  return by_map ? Planner(op, analysis, target, shape, Tiles::none).run() : plan;
 }
 
 Plan make_plan(const Fused& op, const formula::Analysis& analysis, const Target& target,
@@ -450,7 +471,7 @@ std::optional<Plan> make_light_plan(const Fused& op, const formula::Analysis& an
   if (!has_light) return std::nullopt;
   Fused untuned = op;
   untuned.tuning = {};
-  return Planner(untuned, analysis, full.target, analysis.shape, true).run();
+  return Planner(untuned, analysis, full.target, analysis.shape, Tiles::any, true).run();
 }
 
 }  // namespace tilejit::plan

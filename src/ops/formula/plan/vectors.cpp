@@ -48,11 +48,12 @@ bool takes_vectors(const Operand& operand) {
 class Chooser {
  public:
   Chooser(const Fused& op, const formula::Analysis& analysis,
-          std::optional<std::size_t> transposed_mode, bool light, Plan& plan)
+          std::optional<std::size_t> transposed_mode, bool light, Plan& plan, bool by_pairs)
       : op_(op),
         analysis_(analysis),
         transposed_mode_(transposed_mode),
         light_(light),
+        by_pairs_(by_pairs || op.tuning.vector),
         plan_(plan) {}
 
   /// The most elements per vector that keep every wide store and at least one load aligned. The
@@ -118,14 +119,15 @@ class Chooser {
     return std::ranges::count(plan_.operands, true, &Operand::shifted) != 0;
   }
 
-  /// The widest aligned access to an operand that is transposed. Squares of large elements that
-  /// come by narrower ones take as many requests as elements.
+  /// The widest aligned access to an operand that is transposed. Squares that come by narrower ones
+  /// take more requests, which have as many lines.
   [[nodiscard]] int widest_of_transposed(int vector) const {
     int widest = 1;
     for (const Operand& operand : plan_.operands) {
       if (operand.reach != Reach::transposed) continue;
-      const bool large = size_bytes(operand.dtype) >= kLargeElement;
-      widest = std::max(widest, large ? widest_access(operand, vector) : vector);
+      const int bytes = size_bytes(operand.dtype);
+      const int least = bytes >= kLargeElement ? 1 : std::min(vector, kNarrowAccess / bytes);
+      widest = std::max({widest, widest_access(operand, vector), least});
     }
     return widest;
   }
@@ -246,6 +248,7 @@ class Chooser {
         rows != nullptr && !rows->along() &&
         ((direction_of(plan_) && !scans_alone(plan_)) || op_.tuning.vector || suits_shifts(*rows));
     if (light_ || !(transposed_mode_ || columns) || !is_narrow(vector, kNarrowAccess)) return false;
+    if (transposed_mode_ && !by_pairs_ && is_narrow(wanted, kNarrowAccess)) return false;
     // A scan shifts its vectors twice, and short columns have few.
     const bool few = columns && !op_.tuning.vector &&
                      vectors_in_row(plan_, *rows).value_or(kMostOfRow) < kLongColumn;
@@ -415,7 +418,7 @@ class Chooser {
   const Fused& op_;
   const formula::Analysis& analysis_;
   std::optional<std::size_t> transposed_mode_;
-  bool light_;
+  bool light_, by_pairs_;
   Plan& plan_;
 };
 
@@ -433,8 +436,9 @@ const Operand* vector_leader(const Plan& plan) {
 }
 
 void choose_vector(const Fused& op, const formula::Analysis& analysis,
-                   std::optional<std::size_t> transposed_mode, bool light, Plan& plan) {
-  Chooser(op, analysis, transposed_mode, light, plan).choose();
+                   std::optional<std::size_t> transposed_mode, bool light, Plan& plan,
+                   bool by_pairs) {
+  Chooser(op, analysis, transposed_mode, light, plan, by_pairs).choose();
 }
 
 }  // namespace tilejit::plan

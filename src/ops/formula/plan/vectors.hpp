@@ -11,9 +11,11 @@ namespace tilejit::plan {
 
 /// Chooses how many elements a thread takes at once, and how it accesses them: Plan::vector, ragged
 /// and peeled, and of each operand access_bytes and shifted. `plan` must have its space, operands
-/// and family. `transposed_mode` is the mode along which only some operands are contiguous. Throws
+/// and family. `transposed_mode` is the mode along which only some operands are contiguous; if
+/// `by_pairs` is false, vectors of a tile that are shifted have 8 bytes or more. Throws
 /// Error{invalid_spec} for tuning that cannot be honoured.
 void choose_vector(const Fused& op, const formula::Analysis& analysis,
-                   std::optional<std::size_t> transposed_mode, bool light, Plan& plan);
+                   std::optional<std::size_t> transposed_mode, bool light, Plan& plan,
+                   bool by_pairs = true);
 
 }  // namespace tilejit::plan

@@ -14,8 +14,9 @@ namespace tilejit::plan {
 void Tile::choose_launch(Plan& plan, const Tuning& tuning) {
   const int vector = plan.vector;
   const int squares = columns / vector * (rows / vector);
-  plan.threads =
-      tuning.threads.value_or(std::min(squares / tuning.unroll.value_or(1), kMaxTileThreads));
+  const int most = tuning.unroll ? squares / *tuning.unroll
+                                 : threads_of_tile(*this, vector).value_or(kMaxTileThreads);
+  plan.threads = tuning.threads.value_or(std::min(most, kMaxTileThreads));
   plan.unroll = tuning.unroll.value_or(std::max(1, squares / plan.threads));
   const int vectors = vector * plan.unroll;
   const bool written_out = vectors <= 2 * elements_within_budget(plan) / vector;

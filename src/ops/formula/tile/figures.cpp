@@ -39,7 +39,7 @@ int vectors_ahead(const Plan& plan, const plan::Tile& tile, const Operand& opera
 }
 
 std::int64_t shared_bytes(const Plan& plan, const plan::Tile& tile) {
-  return plan::shared_bytes(plan.operands, tile);
+  return plan::shared_bytes(plan.operands, tile, plan.vector);
 }
 
 ThreadValues transposed_values(const Plan& plan, const plan::Tile& tile, const Operand&) {

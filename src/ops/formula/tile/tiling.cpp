@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "core/integer.hpp"
+#include "device/access.hpp"
 #include "device/scale.hpp"
 
 namespace tilejit::plan {
@@ -14,11 +16,14 @@ constexpr int kSideBytes = 2 * kLineBytes;  // 3 % faster than one line (docs/pe
 constexpr int kMinSide = 32;
 // Along shorter extents, strided accesses find their sectors in the L1 cache.
 constexpr std::int64_t kMinExtent = 4;
+constexpr std::int64_t kLeastOfMatrix = 256;  // elements; less is too little for a block
+constexpr std::int64_t kLeastOfSpace = 4096;  // elements; others do not pay for a barrier
 constexpr int kWarp = 32;
 constexpr int kMaxAccesses = 16;
 constexpr std::int64_t kManyLargeTiles = 4 * device::kManyTiles;  // of many squares a thread
 constexpr std::int64_t kFewestTiles = device::kManyTiles / 2;     // two on every multiprocessor
 constexpr int kFewSquares = 4;                                    // a thread
+constexpr double kLeastGain = 1.06;  // of slots, if sides are no powers of two
 constexpr double kMostEmpty = 1.25;  // slots of a tile's side, per slot of half the side
 
 /// Whether neither mode 0 nor `m` is split among several leaves, and `m` is the contiguous one.
@@ -60,6 +65,25 @@ bool is_mostly_empty(const Dim& extent, int side) {
   return slots(side) > kMostEmpty * slots(side / 2);
 }
 
+/// The least side with which as many tiles as with `side` have the mode.
+int fitted_side(const Dim& extent, int side, int vector, int sector) {
+  if (!extent.is_known()) return side;
+  const std::int64_t tiles = core::ceil_div(extent.value(), std::int64_t{side});
+  const std::int64_t unit = tiles == 1 ? vector : std::max(vector, sector);
+  return static_cast<int>(core::ceil_div(core::ceil_div(extent.value(), tiles), unit) * unit);
+}
+
+/// Tiles of fewer squares a thread, if multiprocessors have room for more threads. Sides of vectors
+/// stay as long as a line of `narrowest` bytes an element.
+Tile with_more_threads(Tile tile, const std::vector<Dim>& extents, int vector, int narrowest) {
+  const int shortest = vector > 1 ? std::max(kMinSide, kLineBytes / narrowest) : kMinSide / 2;
+  const std::int64_t few = vector > 1 ? 2 * device::kManyTiles : device::kManyBlocks;
+  while (tile.columns / vector * (tile.rows / vector) > kMaxTileThreads &&
+         std::max(tile.columns, tile.rows) > shortest && count_tiles(extents, tile) < few)
+    (tile.rows >= tile.columns ? tile.rows : tile.columns) /= 2;
+  return tile;
+}
+
 }  // namespace
 
 std::optional<std::size_t> find_transposed_mode(const std::vector<Operand>& operands,
@@ -80,21 +104,24 @@ std::optional<std::size_t> find_transposed_mode(const std::vector<Operand>& oper
   return best;
 }
 
-std::int64_t shared_bytes(const std::vector<Operand>& operands, const Tile& tile) {
-  std::int64_t bytes = 0;
-  for (const Operand& operand : operands) {
-    if (operand.reach == Reach::transposed) {
-      bytes += std::int64_t{tile.columns} * tile.rows * size_bytes(operand.dtype);
-    }
-  }
-  return bytes;
-}
-
 ComposedLayout shared_layout(const Tile& tile, int vector) {
   const auto log2 = [](int x) { return std::countr_zero(static_cast<unsigned>(x)); };
   const int across = tile.columns / vector;
-  const Swizzle swizzle(log2(across), 0, log2(tile.columns));
-  return {swizzle, 0, Layout({across, tile.rows}, {1, across})};
+  const int pitch = static_cast<int>(std::bit_ceil(static_cast<unsigned>(across)));
+  // Single elements in rows of an odd length meet no bank twice.
+  if (vector == 1 && across != pitch)
+    return {Swizzle(0, 0, 0), 0, Layout({across | 1, tile.rows}, {1, across | 1})};
+  const Swizzle swizzle(log2(pitch), 0, log2(pitch * vector));
+  return {swizzle, 0, Layout({pitch, tile.rows}, {1, pitch})};
+}
+
+std::int64_t shared_bytes(const std::vector<Operand>& operands, const Tile& tile, int vector) {
+  const std::int64_t elements = size(shared_layout(tile, vector).layout()).value() * vector;
+  std::int64_t bytes = 0;
+  for (const Operand& operand : operands) {
+    if (operand.reach == Reach::transposed) bytes += elements * size_bytes(operand.dtype);
+  }
+  return bytes;
 }
 
 Tile choose_tile(const std::vector<Operand>& operands, const std::vector<Dim>& extents,
@@ -135,7 +162,7 @@ Tile choose_tile(const std::vector<Operand>& operands, const std::vector<Dim>& e
     const int longer = std::max(tile.columns, tile.rows);
     const int squares = tile.columns / vector * (tile.rows / vector);
     const std::int64_t count = count_tiles(extents, tile);
-    return shared_bytes(operands, tile) > device::kStaticSharedBytes ||
+    return shared_bytes(operands, tile, vector) > device::kStaticSharedBytes ||
            (longer > line && count <= device::kManyTiles) ||
            (longer > std::max(kMinSide, vector) &&
             (count < kFewestTiles ||
@@ -160,6 +187,54 @@ Tile choose_tile(const std::vector<Operand>& operands, const std::vector<Dim>& e
   }
   while (tile.columns / vector * (tile.rows / vector) < kWarp) {
     (tile.columns > tile.rows ? tile.rows : tile.columns) *= 2;
+  }
+  return tile;
+}
+
+bool is_small(const Tile& tile, const std::vector<Dim>& extents) {
+  const Dim &columns = extents.front(), &rows = extents[tile.mode];
+  if (!std::ranges::all_of(extents, &Dim::is_known)) return false;
+  Dim elements = 1;
+  for (const Dim& extent : extents) elements = elements * extent;
+  return columns.value() * rows.value() < kLeastOfMatrix || elements.value() < kLeastOfSpace;
+}
+
+std::optional<int> threads_of_tile(const Tile& tile, int vector) {
+  const int across = tile.columns / vector, down = tile.rows / vector;
+  const auto divide = [](int a, int b) { return a % b == 0 || b % a == 0; };
+  for (int threads = kMaxTileThreads; threads >= kWarp; threads -= kWarp) {
+    if (across * down % threads == 0 && divide(threads, across) && divide(threads, down))
+      return threads;
+  }
+  return std::nullopt;
+}
+
+Tile fitted_tile(const Tile& chosen, const std::vector<Operand>& operands,
+                 const std::vector<Dim>& extents, int vector) {
+  int narrowest = 8;
+  for (const Operand& operand : operands)
+    narrowest = std::min(narrowest, size_bytes(operand.dtype));
+  const Tile tile = with_more_threads(chosen, extents, vector, narrowest);
+  if (count_tiles(extents, tile) < kFewestTiles) return tile;
+  const auto slots = [&](const Tile& of) {
+    double count = 1;
+    for (const auto& [m, side] : {std::pair{std::size_t{0}, of.columns}, {of.mode, of.rows}}) {
+      if (extents[m].is_known())
+        count *= static_cast<double>(core::ceil_div(extents[m].value(), std::int64_t{side}) * side);
+    }
+    return count;
+  };
+  const int before = threads_of_tile(tile, vector).value_or(kMaxTileThreads);
+  const int sector = device::kSectorBytes / narrowest;
+  for (int columns = fitted_side(extents.front(), tile.columns, vector, sector);
+       columns < tile.columns; columns += vector) {
+    Tile fitted = tile;
+    const int step = std::max(vector, sector);
+    for (fitted.columns = columns; 2 * fitted.rows > tile.rows; fitted.rows -= step) {
+      const std::optional<int> threads = threads_of_tile(fitted, vector);
+      if (threads && 2 * *threads >= before && slots(fitted) * kLeastGain < slots(tile))
+        return fitted;
+    }
   }
   return tile;
 }

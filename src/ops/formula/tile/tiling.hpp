@@ -22,8 +22,26 @@ inline constexpr int kMaxTileThreads = 256;
 [[nodiscard]] Tile choose_tile(const std::vector<Operand>& operands,
                                const std::vector<Dim>& extents, std::size_t mode, int vector);
 
+/// Whether the space is small, or both modes are so short that the accesses of a few warps find
+/// each other's sectors in the L1 cache: then a map does as well, by fewer blocks and without a
+/// barrier.
+[[nodiscard]] bool is_small(const Tile& tile, const std::vector<Dim>& extents);
+
+/// The tile that kernels take in its place: a smaller one if threads would have several squares and
+/// multiprocessors room for more threads; and one with fewer columns if the last ones exist
+/// nowhere, such as 4 of 16. Tiles that share the mode still begin on sectors. Rows may become
+/// fewer, so that threads have equally many squares; else they stay, since warps skip those that do
+/// not exist.
+[[nodiscard]] Tile fitted_tile(const Tile& chosen, const std::vector<Operand>& operands,
+                               const std::vector<Dim>& extents, int vector);
+
+/// The most threads, whole warps, that have equally many squares of the tile, and that count its
+/// squares and vectors by whole rows or columns, or by parts of one; nothing if no number suits.
+[[nodiscard]] std::optional<int> threads_of_tile(const Tile& tile, int vector);
+
 /// Bytes of shared memory that the transposed operands take.
-[[nodiscard]] std::int64_t shared_bytes(const std::vector<Operand>& operands, const Tile& tile);
+[[nodiscard]] std::int64_t shared_bytes(const std::vector<Operand>& operands, const Tile& tile,
+                                        int vector);
 
 /// Where a vector of a transposed operand's tile lies in shared memory, in vectors: a layout of
 /// columns of vectors by rows of elements. Vectors are swizzled by the row of squares: if rows have
