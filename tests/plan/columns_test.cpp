@@ -75,6 +75,15 @@ TEST(Columns, OddShortOnesOfNarrowElementsAreShiftedByFewThreads) {
   EXPECT_FALSE(is_shifted(sum(f16, "(1,40,110247):(4409880,110247,1)", "(1,1,110247):(1,1,1)")));
 }
 
+// 1003/106 of the sweep: blocks of four bf16 side by side loaded quarters of sectors.
+TEST(Columns, ThatAreReadOnceFillSectorsSideBySide) {
+  const auto strip = [](const std::string& x, const std::string& y) {
+    return strip_of(sum(bf16, x, y));
+  };
+  EXPECT_EQ(strip("(1,145528,77):(11205656,77,1)", "(1,1,77):(77,77,1)"), 16);
+  EXPECT_EQ(strip("(1,145528,3):(436584,3,1)", "(1,1,3):(3,3,1)"), 4) << "there are no more";
+}
+
 // 1001/148 of the sweep: 3.26 us by one thread a column, 2.25 by two.
 TEST(Columns, AreSharedByMoreThreadsWhileTheDeviceIsIdle) {
   const auto shared = [](const std::string& x) {

@@ -237,6 +237,13 @@ double fullness(std::int64_t count, int groups) {
          static_cast<double>(ceil_div(blocks, device::kMultiprocessors) * device::kMultiprocessors);
 }
 
+/// Vectors that fill a sector: what blocks have at least side by side of columns that are read
+/// once, since long ones can be shared by more blocks.
+int least_groups(const Plan& plan, const Rows& rows, std::int64_t count) {
+  const int all = std::min(power_of_two_from(count), kWarp);
+  return std::max(kLeastGroups, std::min(device::kSectorBytes / bytes_of_vector(plan, rows), all));
+}
+
 }  // namespace
 
 int registers_of_held(const Plan& plan, const Rows& rows) {
@@ -310,8 +317,9 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
   if (const int most = groups_side_by_side(plan, rows); most < kLeastGroups) {
     groups = most;
   } else if (count) {
-    while (groups > kLeastGroups && ceil_div(*count, groups) < device::kManyBlocks) groups /= 2;
-    while (groups > kGroupsOfLine &&
+    const int least = is_one_pass(plan) ? least_groups(plan, rows, *count) : kLeastGroups;
+    while (groups > least && ceil_div(*count, groups) < device::kManyBlocks) groups /= 2;
+    while (groups > std::max(least, kGroupsOfLine) &&
            kGainOfFull * fullness(*count, groups) < fullness(*count, groups / 2))
       groups /= 2;
   }
