@@ -210,6 +210,18 @@ TEST(Plan, RowsArePeeledIfTheyAreMany) {
   EXPECT_FALSE(plan("(139,393):(393,1)", "y = cumsum(x)").peeled);
 }
 
+TEST(Plan, RowsOfMuchDataThatMeetSeveralWeightsAreNotPeeled) {
+  const auto is_peeled = [](DType dtype, const char* x, const char* formula) {
+    const char* const kWeights = "(1,509):(0,1)";
+    return plan_of(test::make_op(dtype, {{"x", x}, {"w", kWeights}, {"u", kWeights}, {"y", x}},
+                                 formula))
+        .peeled;
+  };
+  constexpr const char *kTwo = "y = x / sum(x * x) * w + u", *kMuch = "(78585,509):(509,1)";
+  EXPECT_FALSE(is_peeled(f16, kMuch, kTwo));
+  EXPECT_TRUE(is_peeled(f16, "(3929,509):(509,1)", kTwo));
+}
+
 TEST(Plan, InputsOfPeeledMapsMayBeginAnywhere) {
   Fused op = test::make_op(
       bf16,

@@ -25,8 +25,10 @@ constexpr int kShortSide = 32;    // vectors of a tile's mode, of which the last
 constexpr double kFewSquares = device::kThreadsAtOnce / 2.0;
 // To peel fewer elements takes longer than it saves: of rows that are read once, and of maps.
 constexpr double kFewElements = 1 << 19, kFewElementsOfMap = 1 << 18;
-constexpr std::int64_t kVectorsOfFew = 32;                // of these rows, if they are held
-constexpr std::int64_t kLongRow = 4096;                   // elements
+constexpr std::int64_t kVectorsOfFew = 32;     // of these rows, if they are held
+constexpr std::int64_t kShortWeighted = 1024;  // elements of a row that several weights meet
+constexpr double kManyWeighted = 1 << 22;      // elements of such rows
+constexpr std::int64_t kLongRow = 4096;        // elements
 constexpr double kThreadsOfFew = device::kThreadsAtOnce;  // of maps: shorter vectors have as many
 constexpr double kThreadsOfHeavy = 4 * kThreadsOfFew;     // if formulas are heavy: by 8 bytes
 constexpr std::int64_t kHeavyWeight = 40;                 // expr::weight of an element
@@ -220,14 +222,20 @@ class Chooser {
     if (!is_narrow(vector, held && !weighted ? kLargeElement : kNarrowAccess)) return false;
     const Operand* const leader = vector_leader(plan_);
     if (leader == nullptr || is_aligned(*leader, wanted)) return false;
+    int shifted = 0;  // weights of two bytes
     for (const Operand& operand : plan_.operands) {
       if (!takes_vectors(operand)) continue;
       if (!has_long_rows(operand, wanted)) return false;
       if (begins_with(operand, *leader, wanted)) continue;
       if (operand.written) return false;
+      if (operand.every_row && size_bytes(operand.dtype) < kLargeElement) ++shifted;
       // Two chunks and a shift take as long as the words of which a vector consists.
       if (along && !operand.every_row && size_bytes(operand.dtype) >= kLargeElement) return false;
     }
+    // Each pass shifts the weights again, which much data does not hide.
+    if (held && shifted > 1 && elements() >= kManyWeighted && !op_.tuning.vector &&
+        row.is_known() && row.value() < kShortWeighted)
+      return false;
     return begins_with(*leader, *leader, wanted) && neighbours_have_strides();
   }
 
