@@ -38,7 +38,7 @@ TEST(Rows, WithShortRunsHaveTheirThreadsSideBySide) {
       {"held, four side by side", "(512,2448,4):(9792,4,1)", kNorm, true, 64, 256, 1, 1, 8},
       {"runs of two sectors", "(512,2448,16):(39168,16,1)", kNorm, false, 512, 512, 1, 1, 4},
       {"odd runs in clusters", "(3000,300,3):(900,3,1)", kNorm, true, 64, 256, 8, 1, 18},
-      {"few rows", "(300,30,3):(90,3,1)", kNorm, false, 128, 128, 1, 1, 4},
+      {"few rows", "(300,30,3):(90,3,1)", kNorm, false, 256, 256, 1, 1, 4},
       {"rows with gaps between them", "(512,2448,4):(19584,8,1)", kNorm, false, 256, 256, 1, 1, 2},
   };
   for (const Row& row : kRows) {
