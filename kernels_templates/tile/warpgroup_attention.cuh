@@ -265,8 +265,7 @@ struct WarpgroupAttention {
       if constexpr (!Formulas::OfRow::kPlain) rows.note(s);
       // Three warpgroups have registers for fewer weights beside those that are multiplied. Early
       // ones are not packed before the wait: ptxas would serialize the products (C7513).
-      constexpr int kEarly = kScores / (Work::kConsumers > 2 ? 8 : Work::kHasMask ? 4 : 2);
-      constexpr int kLate = kScores - kEarly;
+      constexpr int kEarly = kScores / (Work::kConsumers == 2 ? 2 : 8), kLate = kScores - kEarly;
       float early[kEarly], late[kLate], own[2] = {0, 0};
       rows.template weigh_apart<0>(early, s, own, scale);
       pin(early);  // so that the compiler does not know that none is below 0
