@@ -36,7 +36,8 @@ struct AxisMode {
 std::optional<std::vector<AxisMode>> modes_of(const Tensor& tensor) {
   std::vector<AxisMode> modes;
   for (std::size_t i = 0; i < rank(tensor.layout); ++i) {
-    const auto leaves = mode(tensor.layout, i).leaves();
+    const Layout along = mode(tensor.layout, i);
+    const auto leaves = along.leaves();
     if (leaves.size() != 1 || !leaves[0].extent.is_known() || !leaves[0].stride.is_known())
       return std::nullopt;
     if (leaves[0].extent.is(1) || leaves[0].stride.is(0)) continue;
