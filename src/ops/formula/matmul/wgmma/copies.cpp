@@ -21,7 +21,8 @@ std::optional<std::vector<std::int64_t>> shape_of(const Layout& layout) {
   std::vector<std::int64_t> shape;
   for (std::size_t i = 0; i < rank(layout); ++i) {
     std::int64_t extent = 1;
-    for (const Mode& leaf : mode(layout, i).leaves()) {
+    const Layout along = mode(layout, i);
+    for (const Mode& leaf : along.leaves()) {
       const bool repeats = leaf.stride.is(0) && !leaf.extent.is(1);
       if (!leaf.extent.is_known() || leaf.extent.is(0) || repeats) return std::nullopt;
       extent *= leaf.extent.value();
