@@ -1,6 +1,7 @@
 #include "expr/least.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <variant>
 
@@ -10,6 +11,7 @@ namespace tilejit::expr {
 namespace {
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
+constexpr double kLeastOfNarrow = 0x1p-6;  // a normal number of every type below 4 bytes
 
 double value_of(const Node& node) {
   return std::visit([](auto constant) { return static_cast<double>(constant); }, node.constant);
@@ -35,8 +37,8 @@ class Bounds {
     return argument(node, i).op == Op::constant;
   }
 
-  /// Rounding keeps the order of values, and 0 and 1, which are all that is asked for, are values
-  /// of every type.
+  /// Rounding keeps the order of values, and what is asked for, 0 and powers of two, are values of
+  /// f32 and f64.
   [[nodiscard]] double of(const Node& node) const {
     switch (node.op) {
       case Op::constant: return value_of(node);
@@ -51,10 +53,20 @@ class Bounds {
       case Op::min: return std::min(least(node, 0), least(node, 1));
       case Op::max: return of_maximum(node);
       case Op::where: return std::min(least(node, 1), least(node, 2));
-      case Op::cast: return is_floating(argument(node, 0).type) ? least(node, 0) : kNone;
+      case Op::cast: return of_cast(node);
       case Op::reduce_sum: return least(node, 0) >= 0 ? 0 : kNone;
       default: return kNone;
     }
+  }
+
+  /// Narrow types round to powers of two, and small values to 0.
+  [[nodiscard]] double of_cast(const Node& node) const {
+    const DType from = argument(node, 0).type;
+    if (!is_floating(from)) return kNone;
+    const double bound = least(node, 0);
+    if (std::min(size_bytes(from), size_bytes(node.type)) >= 4) return bound;
+    if (bound >= kLeastOfNarrow) return std::exp2(std::floor(std::log2(bound)));
+    return bound >= 0 ? 0 : kNone;
   }
 
   /// A nan is ignored, so that only the other operand's bound holds.

@@ -39,6 +39,9 @@ TEST(Least, FollowsFromTheFormula) {
       {"where(x_bool, abs(x_f32) + 1, 4.0)", 1},
       {"where(x_bool, abs(x_f32) + 1, x_f32)", kNone},
       {"f32(abs(x_f16) + 1)", 1},
+      {"f32(abs(x_f16) + 0.75)", 0.5},  // a power of two, which rounding to f16 keeps
+      {"f32(abs(x_f16) + 1e-10)", 0},   // f16 has no such number
+      {"f32(f16(abs(x_f32) + 1e-10))", 0},
       {"f32(abs(x_i32)) + 1", kNone},  // the smallest whole number has no positive one
       {"sum(abs(x_f32)) + 1", 1},
       {"sum(x_f32) + 1", kNone},
