@@ -268,19 +268,23 @@ class Emitter {
       default: return false;
     }
   }
+  // Whether the node computes in single precision, and not by an approximation.
+  static bool is_exact_single(const Node& n) {
+    return compute_type(n.type) == "float" && approximation(n).empty();
+  }
   // Whether the node is a division in single precision that would often take a slow path.
   bool divides_zeros(const Node& n) const {
-    return n.op == Op::div && compute_type(n.type) == "float" && approximation(n).empty() &&
+    return n.op == Op::div && is_exact_single(n) &&
            is_often_zero_[static_cast<std::size_t>(n.args[0])];
   }
   // Whether the node divides in single precision by what is 1 at least, as `abs(x) + 1` is.
   bool divides_from_one(const Node& n) const {
-    return n.op == Op::div && compute_type(n.type) == "float" && approximation(n).empty() &&
-           node(n.args[1]).op != Op::constant && least_[static_cast<std::size_t>(n.args[1])] >= 1;
+    return n.op == Op::div && is_exact_single(n) && node(n.args[1]).op != Op::constant &&
+           least_[static_cast<std::size_t>(n.args[1])] >= 1;
   }
   // Whether the node is a root in single precision of what is far above denormal numbers.
   bool takes_normal_root(const Node& n) const {
-    return n.op == Op::sqrt && compute_type(n.type) == "float" && approximation(n).empty() &&
+    return n.op == Op::sqrt && is_exact_single(n) &&
            least_[static_cast<std::size_t>(n.args[0])] >= 0x1p-60;
   }
   std::string outlined_name(const Node& n) const {

@@ -91,7 +91,7 @@ std::optional<Plan> with_merged(const Plan& plan, std::size_t count) {
   return flat;
 }
 
-/// Whether an input that does not repeat goes on from row to row in `plan`, but not in `flat`.
+/// Whether the modes that `flat` has merged are not one in an input that does not repeat.
 bool breaks_large(const Plan& plan, const Plan& flat) {
   for (std::size_t k = 0; k < plan.operands.size(); ++k) {
     const bool breaks = flat.operands[k].modes.front().size() > 1;
