@@ -18,7 +18,7 @@ namespace tilejit::plan {
 namespace {
 
 // What the L1 caches of an H100 take: a warp's access to lines, or to words of one bank.
-constexpr double kClocksOfUs = 132 * 1755.0;
+constexpr double kClocksOfUs = device::kMultiprocessors * 1755.0;
 constexpr std::int64_t kLinesOfClock = 4;
 constexpr double kKernelUs = 2.5;  // what a kernel costs that another one follows
 constexpr double kBytesOfUs = 3e6;

@@ -22,17 +22,13 @@ constexpr int kNarrowAccess = 2;        // bytes
 constexpr int kMostBlocks = 8;          // of a cluster
 constexpr int kRegistersOfThread = 16;  // that hold vectors, if rows are many
 
-bool is_full(const Operand& operand, const Rows& rows) {
-  return operand.written ? !operand.per_row : varies_in_row(operand, rows);
-}
-
 /// Bytes of the run with which a row begins, if the next row's run follows it in memory in every
 /// operand that varies along it; else 0.
 std::int64_t bytes_of_run(const Plan& plan, const Rows& rows) {
   if (rows.count < 2 || rows.count == plan.extents.size() || !plan.extents[0].is_known()) return 0;
   std::int64_t bytes = 0;
   for (const Operand& operand : plan.operands) {
-    if (!is_full(operand, rows) || operand.every_row) continue;
+    if (!spans_rows(operand, rows) || operand.every_row) continue;
     const OperandMode& next_row = operand.modes[rows.count];
     if (operand.reach != Reach::contiguous || next_row.size() != 1 ||
         next_row[0].stride != plan.extents[0])

@@ -61,8 +61,7 @@ bool share_strips(const Plan& plan, std::int64_t count, std::int64_t length, Row
 int bytes_of_vector(const Plan& plan, const Rows& rows) {
   int bytes = device::kWidestAccess;
   for (const Operand& operand : plan.operands) {
-    const bool full = operand.written ? !operand.per_row : varies_in_row(operand, rows);
-    if (full && operand.reach == Reach::contiguous)
+    if (spans_rows(operand, rows) && operand.reach == Reach::contiguous)
       bytes = std::min(bytes, plan.vector * size_bytes(operand.dtype));
   }
   return bytes;

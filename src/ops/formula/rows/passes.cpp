@@ -15,12 +15,6 @@ constexpr double kBytesOfCache = 24 << 20;  // half an L2 cache
 // whole sectors, too, two kernels took up to twice as long as one that holds columns.
 constexpr double kGainOfPasses = 4;
 
-/// Whether the operand has an element for each element of the space.
-bool is_full(const Operand& operand, const Rows& rows) {
-  return operand.written ? !operand.per_row
-                         : varies_in_row(operand, rows) && varies_across_rows(operand, rows);
-}
-
 /// The stride along mode m, at most a sector; a sector if it is not known.
 std::int64_t step_bytes(const Operand& operand, std::size_t m) {
   const OperandMode& mode = operand.modes[m];
@@ -62,7 +56,7 @@ bool cuts_held_sectors(const Plan& plan) {
   double elements = 1, held = 0, read = 0, written = 0;
   for (const Dim& extent : plan.extents) elements *= static_cast<double>(extent.value());
   for (const Operand& operand : plan.operands) {
-    if (!is_full(operand, *rows)) continue;
+    if (!spans_space(operand, *rows)) continue;
     const double bytes = elements * size_bytes(operand.dtype);
     held += elements * bytes_of_element(plan, *rows, operand, strip_of(plan));
     (operand.written ? written : read) += bytes;

@@ -67,6 +67,15 @@ bool varies_across_rows(const Operand& operand, const Rows& rows) {
   return varies(operand, rows, false);
 }
 
+bool spans_rows(const Operand& operand, const Rows& rows) {
+  return operand.written ? !operand.per_row : varies_in_row(operand, rows);
+}
+
+bool spans_space(const Operand& operand, const Rows& rows) {
+  return operand.written ? !operand.per_row
+                         : varies_in_row(operand, rows) && varies_across_rows(operand, rows);
+}
+
 bool is_loaded_with_row(const Rows& rows, const Operand& operand) noexcept {
   return operand.read && (!operand.every_row || (rows.register_vectors == 1 && !rows.ahead));
 }

@@ -22,6 +22,11 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 [[nodiscard]] bool varies_in_row(const Operand& operand, const Rows& rows);
 [[nodiscard]] bool varies_across_rows(const Operand& operand, const Rows& rows);
 
+/// Whether the operand has an element for each element of a row (`spans_rows`), or for each element
+/// of the space (`spans_space`).
+[[nodiscard]] bool spans_rows(const Operand& operand, const Rows& rows);
+[[nodiscard]] bool spans_space(const Operand& operand, const Rows& rows);
+
 /// Whether a thread loads the input together with the other inputs of its row. An input that all
 /// rows share is loaded later, in the pass that needs it, unless a thread has only one vector of
 /// its row: then there are registers to spare.

@@ -53,12 +53,6 @@ std::size_t inner_modes(const Plan& plan, const Rows& rows, const Operand& opera
   return 0;
 }
 
-/// Whether the operand has an element for each element of the space.
-bool spans_space(const Operand& operand, const Rows& rows) {
-  return operand.written ? !operand.per_row
-                         : varies_in_row(operand, rows) && varies_across_rows(operand, rows);
-}
-
 /// `plan` with the reduced mode first, whose elements are taken one by one from shared memory.
 Plan with_slabs(const Plan& plan, const Rows& rows, std::size_t inner) {
   Plan slabs = plan;
