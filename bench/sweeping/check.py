@@ -26,6 +26,11 @@ def excess_of_integers(got, wide, exact):
     return float(error.sum()) / (1 + APART * math.prod(error.shape))
 
 
+def larger(one, other):
+    """The larger ones of two arrays, NumPy's or PyTorch's, or of an array and 0."""
+    return one + (other - one) * (other > one)
+
+
 def excess(output, got, double, take, wide, rough, *approximate):
     """The largest error of an output as a multiple of what is allowed; above 1, or NaN, it is wrong.
     `got` is the output with its axes in the space's order, and with extent 1 those that were reduced.
@@ -40,13 +45,16 @@ def excess(output, got, double, take, wide, rough, *approximate):
         values, axis = double(wide[output.place_of]), output.place_axes[0]
         if int(got.min()) < 0 or int(got.max()) >= values.shape[axis]:
             return math.inf
-        found, best = take(values, got, axis), take(values, wide[output.value], axis)
-        return excess_of_floats("f32", found, best, rough_error(output.place_of))
+        chosen, best = take(values, got, axis), take(values, wide[output.value], axis)
+        off = 0
+        for others in approximate:
+            errors = abs(double(others[output.place_of]) - values)
+            off = larger(take(errors, got, axis) + take(errors, wide[output.value], axis), off)
+        return excess_of_floats("f32", chosen, best, rough_error(output.place_of), off)
     want = double(wide[output.value])
     if output.tensor.dtype in FLOATS:
         off = 0
         for values in approximate:
-            found = abs(double(values[output.value]) - want)
-            off = found + (off - found) * (off > found)  # the larger one
+            off = larger(abs(double(values[output.value]) - want), off)
         return excess_of_floats(output.tensor.dtype, double(got), want, rough_error(output.value), off)
     return excess_of_integers(double(got), want, exact="float" not in str(wide[output.value].dtype))

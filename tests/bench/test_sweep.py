@@ -107,6 +107,20 @@ class Values(unittest.TestCase):
         self.assertLessEqual(found(off["v"], {"v": wide["v"]}, off), 1)
         self.assertLessEqual(found(off["v"], off, {"v": wide["v"]}), 1)
 
+    def test_whose_places_are_asked_may_be_off_as_much(self):
+        values = numpy.array([[-1.1e-6, -3e-6], [-1e-3, -5e-3]])
+        output = Output(Tensor("y", "i64", (0, 1), (2, 1), (1, 1), 0, 2), "place", (0, 1), place_of="v", place_axes=(1,))
+        wide = {"v": values, "place": values.argmin(axis=1, keepdims=True)}
+        off = {"v": values + 2e-6}
+
+        def found(row_0, row_1, *approximate):
+            got = numpy.array([[row_0], [row_1]])
+            return excess(output, got, numpy.float64, numpy.take_along_axis, wide, wide, *approximate)
+
+        self.assertLessEqual(found(1, 1), 1)
+        self.assertLessEqual(found(0, 1, off), 1)
+        self.assertGreater(found(1, 0, off), 1)
+
     def test_are_copied_by_pytorch_where_they_are_inputs_too(self):
         cases = [case for case in map(lambda index: case_of(SEED, index), range(COUNT)) if stores_an_input(case)]
         self.assertTrue(cases)
