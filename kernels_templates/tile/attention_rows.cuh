@@ -9,11 +9,9 @@
 //   kChecks, value(..)        see tile/odd_keys.cuh
 //   Element                   of the operands; bf16 or f16
 //   kBase                     log2 of the base of the exponential
-//   ScoreFormula              kPlain; kHasBound, whether all scores lie between kLeast and
-//                             kGreatest before the scale; Terms, what it reads of a row:
-//                             load(p, tile, query); score(p, tile, terms, place, sum), without the
-//                             scale; scale(p) of all scores; and sees(p, tile, terms, place),
-//                             whether the mask leaves it
+//   ScoreFormula              kPlain; Terms, what it reads of a row: load(p, tile, query);
+//                             score(p, tile, terms, place, sum), without the scale; scale(p) of all
+//                             scores; and sees(p, tile, terms, place), whether the mask leaves it
 //   RowFormula                kPlain; divisor(p, tile, terms, query, maximum, sum) of a row's
 //                             outputs; and store(..), what else becomes of a row
 //   Finish                    what becomes of the output (tile/sums_by_words.cuh, ..)
@@ -33,28 +31,9 @@ struct AttentionRows {
 
   float factor;  // of all scores
 
-  // log2 of the greatest weight of a row. Up to the former there is room for sums and for products
-  // with values; down to the latter these are as precise as any.
-  static constexpr float kMostExponent = 64, kLeastExponent = -96;
-
   // The scale is a part of the exponent if it is positive.
   TILE_DEVICE bool is_folded() const { return factor > 0; }
   TILE_DEVICE float scale() const { return (is_folded() ? factor : 1.f) * Work::kBase; }
-
-  // Whether the bounds of scores are so near to each other that weights relative to `floor`, or to
-  // any greater score of their row, are neither too large nor all too small.
-  TILE_DEVICE bool is_bounded() const {
-    if constexpr (!Formula::kHasBound) return false;
-    return is_folded() &&
-           (Formula::kGreatest - Formula::kLeast) * scale() <= kMostExponent - kLeastExponent;
-  }
-  // What references of scores that have bounds begin with.
-  TILE_DEVICE float floor() const {
-    if constexpr (!Formula::kHasBound) return -math::inf_f32();
-    const float lowest =
-        (factor < 0 ? Formula::kGreatest : Formula::kLeast) * (is_folded() ? 1.f : factor);
-    return is_bounded() ? fmaxf(lowest, Formula::kGreatest - kMostExponent / scale()) : lowest;
-  }
 
   // Of element i, if the first one's is `query` and `key`.
   static TILE_DEVICE ScorePlace place_of(i32 query, i32 key, int i) {
@@ -100,9 +79,9 @@ struct AttentionRows {
   }
 
   // What becomes of rows that are complete. Returns what their outputs are multiplied by.
-  template <class Params, class Tile, class SoftmaxRows>
-  TILE_DEVICE void end(const Params& p, const Tile& tile, i32 first_query, SoftmaxRows rows,
-                       float (&inverse)[2]) const {
+  template <class Params, class Tile, int kMostGrowth>
+  TILE_DEVICE void end(const Params& p, const Tile& tile, i32 first_query,
+                       SoftmaxRows<kMostGrowth> rows, float (&inverse)[2]) const {
     rows.finish();
     if constexpr (!OfRow::kPlain) rows.finish_maxima();
 #pragma unroll

@@ -10,18 +10,16 @@
 namespace tile {
 
 // Weights are relative to a score, which remains a maximum of earlier blocks as long as no weight
-// is above 2^kMostGrowth. So what was summed up is rarely rescaled, and lanes rarely have to
-// compare their maxima. With kHasFloor no reference is below a number, the floor, and none is
-// -infinity.
-template <int kMostGrowth, bool kHasFloor = false>
+// is above 2^kMostGrowth. So what was summed up is rarely rescaled, and the lanes of a row rarely
+// have to compare their maxima.
+template <int kMostGrowth>
 struct SoftmaxRows {
   float reference[2];  // a score
   float maximum[2];    // of scores; of this lane's columns only, until `settle` or `finish_maxima`
   float sum[2];        // of this lane's columns only, until `finish`
 
-  TILE_DEVICE void clear(float floor = -math::inf_f32()) {
-    maximum[0] = maximum[1] = -math::inf_f32();
-    reference[0] = reference[1] = floor;
+  TILE_DEVICE void clear() {
+    maximum[0] = maximum[1] = reference[0] = reference[1] = -math::inf_f32();
     sum[0] = sum[1] = 0;
   }
 
@@ -61,17 +59,12 @@ struct SoftmaxRows {
 
   template <int kCount>
   TILE_DEVICE void weigh(float (&s)[kCount], const float (&factor)[2], float scale) {
-    weigh_from<0>(s, factor, scale);
-  }
-  // Elements from kFirst on, a multiple of 4.
-  template <int kFirst, int kCount>
-  TILE_DEVICE void weigh_from(float (&s)[kCount], const float (&factor)[2], float scale) {
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
       const float shift = shift_of(reference[e], scale);
       float own = 0;
 #pragma unroll
-      for (int i = kFirst / 4; i < kCount / 4; ++i) {
+      for (int i = 0; i < kCount / 4; ++i) {
         const float x = math::fast_exp2(s[4 * i + 2 * e] * scale - shift);
         const float y = math::fast_exp2(s[4 * i + 2 * e + 1] * scale - shift);
         s[4 * i + 2 * e] = x;
@@ -82,9 +75,23 @@ struct SoftmaxRows {
     }
   }
 
+  // Without maxima: x becomes the weights of scores from kFirst on, relative to the reference, and
+  // own[e] grows by their sums. A reference of -infinity makes them infinite. kFirst is a multiple
+  // of 4.
+  template <int kFirst, int kSome, int kCount>
+  TILE_DEVICE void weigh_apart(float (&x)[kSome], const float (&s)[kCount], float (&own)[2],
+                               float scale) const {
+    const float shift[2] = {reference[0] * scale, reference[1] * scale};
+#pragma unroll
+    for (int i = 0; i < kSome; i += 2) {
+      x[i] = math::fast_exp2(s[kFirst + i] * scale - shift[i / 2 % 2]);
+      x[i + 1] = math::fast_exp2(s[kFirst + i + 1] * scale - shift[i / 2 % 2]);
+      own[i / 2 % 2] += x[i] + x[i + 1];
+    }
+  }
+
   // What row e's weights are to be multiplied by to be relative to its maximum.
   TILE_DEVICE float below_maximum(int e, float scale) const {
-    if (kHasFloor && maximum[e] == -math::inf_f32()) return 0;
     return kMostGrowth == 0 ? 1.f : math::fast_exp2(exponent_below_maximum(e, scale));
   }
 
@@ -127,7 +134,7 @@ struct SoftmaxRows {
     return __fmul_rn(reference[e], scale) - shift_of(maximum[e], scale);
   }
   static TILE_DEVICE float shift_of(float maximum, float scale) {
-    return !kHasFloor && maximum == -math::inf_f32() ? 0.f : maximum * scale;
+    return maximum == -math::inf_f32() ? 0.f : maximum * scale;
   }
 };
 

@@ -57,14 +57,14 @@ struct WarpgroupAttention {
   // Scores that read a tensor leave no registers to anything else before the values' wait.
   static constexpr bool kReadsTensor = Work::kChecks == Checks::all;
   static constexpr int kMostGrowth = kReadsTensor ? 0 : 8;
-  // Most blocks are neither the first one of their tile nor masked. Behind the products they have
-  // code of their own, without the branches of other blocks. With a mask, plain scores go without
-  // it: NVRTC would take longer than it should.
-  static constexpr bool kHasFastTail = !Work::kHasMask || !Work::ScoreFormula::kPlain;
-  // Scores between known bounds need no maxima there: the reference that a tile's first block
-  // leaves is kept, and no exponential waits for the other scores of its row. Whether the bounds
-  // are near enough to each other is known at run time; if not, blocks take the other way.
-  static constexpr bool kHasBound = Formulas::Formula::kHasBound && !kReadsTensor;
+  // Most blocks are neither the first one of their tile nor masked. Their weights are relative to
+  // the reference that earlier blocks have left, without a look at maxima first: exponentials need
+  // not wait for all scores of their row. A lane's sum shows afterwards whether a weight may be too
+  // large for f16, which ends at 2^16; if so, the block goes the way of others, as do those of
+  // plain scores whose mask reads tensors along the keys: NVRTC would take longer than it should.
+  static constexpr bool kHasOrdinary =
+      !kReadsTensor && !(Work::ScoreFormula::kPlain && Work::MaskTensors::kReadsKeys);
+  static constexpr float kMost = 1 << 15;
   using Blocks = KeyBlocks<Work, Params>;
 
   // The turn to issue goes round the consumers. Numbers of barriers are constants, so that only
@@ -213,8 +213,9 @@ struct WarpgroupAttention {
     operands.set_v(at);
     float s[kScores], factor[2], inverse[2], o[1][kOutputs];
     u32 w[kSteps][4];
-    SoftmaxRows<kMostGrowth, kHasBound> rows;
+    SoftmaxRows<kMostGrowth> rows;
     const float growth = math::fast_div(kMostGrowth, place.formulas.scale());
+    bool grows = false;  // the maxima of the block before did, so that this one's may, too
     Terms terms[2];
     Tile tile;
     KeyBlock block = blocks.block();
@@ -230,8 +231,6 @@ struct WarpgroupAttention {
       issue_values(o[0], w, Operands::template whole<TileV>(operands.v), adds);
       pass_turn(consumer);
     };
-    // From the scores of a block to its weights. Values are waited for behind the maxima, and
-    // released early: the next ones are already wanted.
     const auto finish_values = [&](bool releases) {
       wgmma_wait<0>();
       pin(o[0]);
@@ -241,46 +240,49 @@ struct WarpgroupAttention {
       at.v.advance();
       operands.set_v(at);
     };
-    // ptxas moves a wait up to where its basic block begins, so that there is a branch between it
-    // and the maxima, or the last score.
-    const auto weigh = [&](float scale, bool releases) {
+    // To weights: the maxima of scores, and what follows from them for the outputs and sums.
+    const auto find_maxima = [&] {
+      const float scale = place.formulas.scale();
       if constexpr (kReadsTensor) {
         rows.grow(s, factor, scale);
       } else {
         rows.note(s);
         factor[0] = factor[1] = 1;
-        if (rows.is_unsettled(growth)) rows.settle(factor, scale);
+        grows = rows.is_unsettled(growth);
+        if (grows) rows.settle(factor, scale);
       }
-      finish_values(releases);
-      rows.weigh(s, factor, scale);
-      pack(w, s);
     };
-    // The same of scores that are bounded. Values are waited for between two halves of the weights,
-    // behind a branch that is never taken.
-    const auto weigh_bounded = [&](float scale, bool releases) {
-      constexpr int kHalf = kScores / 2;
+    // To weights without maxima, relative to the reference that earlier blocks have left: the first
+    // kEarly of a lane's. Three warpgroups have registers for fewer beside those that are
+    // multiplied, and a mask takes some. They are not packed before the values' wait: ptxas would
+    // serialize the products (C7513).
+    constexpr int kEarly = kScores / (Work::kConsumers > 2 ? 8 : 2) / (Work::kHasMask ? 2 : 1);
+    float early[kEarly], own[2];
+    const auto weigh_early = [&] {
       if constexpr (!Formulas::OfRow::kPlain) rows.note(s);
-      factor[0] = factor[1] = 1;
-      float half[kHalf];
+      own[0] = own[1] = 0;
+      rows.template weigh_apart<0>(early, s, own, place.formulas.factor * Work::kBase);
+      pin(early);  // before the wait
+    };
+    // The others. Returns whether no weight is too large; if one is, scores and sums are as they
+    // were.
+    const auto weigh_late = [&] {
+      float late[kScores - kEarly];
+      rows.template weigh_apart<kEarly>(late, s, own, place.formulas.factor * Work::kBase);
 #pragma unroll
-      for (int i = 0; i < kHalf; ++i) half[i] = s[i];
-      rows.weigh(half, factor, scale);
-      pin(half);  // so that the compiler does not know that none is below 0
-      if (__any_sync(0xffffffffu, half[kHalf - 1] < 0)) __trap();
-      finish_values(releases);
-      rows.template weigh_from<kHalf>(s, factor, scale);
-#pragma unroll
-      for (int i = 0; i < kHalf; ++i) s[i] = half[i];
-      pack(w, s);
+      for (int i = 0; i < kScores / 2; ++i) {
+        pack_word<typename Work::Element>(w[i / 4][i % 4],
+                                          2 * i < kEarly ? early + 2 * i : late + (2 * i - kEarly));
+      }
+      if (__any_sync(0xffffffffu, !(own[0] <= kMost && own[1] <= kMost))) return false;
+      rows.sum[0] += own[0];
+      rows.sum[1] += own[1];
+      return true;
     };
     clear(o[0]);
 #pragma unroll
     for (int j = 0; j < kSteps; ++j) clear(w[j]);
-    const float floor = kHasBound ? place.formulas.floor() : -math::inf_f32();
-    const auto has_fast_blocks = [&] {
-      return kHasBound ? place.formulas.is_bounded() : place.formulas.is_folded();
-    };
-    rows.clear(floor);
+    rows.clear();
     bool has_values = false, adds = false;
     if (consumer == 0) named_barrier_arrive<4, 256>();  // the first turn
     rings.q.wait(at.q);
@@ -298,29 +300,33 @@ struct WarpgroupAttention {
           place.formulas.end(p, ended, i32(ended.m) + place.row(), rows, inverse);
         }
         if (!ends()) load_terms(p, block.tile, place, tile, terms);
-        rows.clear(floor);
+        rows.clear();
       }
       if (!ends()) blocks.next(p);
       wgmma_wait<1>();  // the scores are there, the values still run
       pin(s);
       release_keys(place.releases() && !ends(), rings, at, operands);
-      // Most blocks.
-      const bool is_ordinary = kHasFastTail && has_fast_blocks() && !begins && !block.is_masked &&
-                               !Rings::is_checked(before);
+      const bool is_ordinary = kHasOrdinary && place.formulas.is_folded() && !begins && !grows &&
+                               !block.is_masked && !Rings::is_checked(before);
+      // Values are waited for behind the maxima or the first weights, and released early: the next
+      // ones are already wanted. The four warps take either way, but wait at one instruction.
       if (is_ordinary) {
         place.formulas.score(p, tile, terms, first_query(), first_key(), s);
-        const float scale = place.formulas.factor * Work::kBase;
-        if constexpr (kHasBound) {
-          weigh_bounded(scale, place.releases());
-        } else {
-          weigh(scale, place.releases());
-          if (__any_sync(0xffffffffu, is_rescaled(factor))) rescale(o[0], factor);
-        }
+        weigh_early();
       } else {
-        pin(s);  // so that the scores are not computed before the branch
+        pin(s);  // so that scores are not computed before the branch
         place.formulas.score(p, tile, terms, first_query(), first_key(), s);
         place.formulas.mask(p, tile, terms, first_query(), first_key(), block.is_masked, s);
-        weigh(place.formulas.scale(), place.releases() && has_values);
+        find_maxima();
+      }
+      finish_values(place.releases() && has_values);
+      const bool is_done = is_ordinary && weigh_late();
+      if (!is_done) {
+        pin(s);  // or the compiler keeps what it knows of the first weights, and spills
+        if (is_ordinary) find_maxima();
+        rows.weigh(s, factor, place.formulas.scale());
+        pack(w, s);
+        grows = grows && !begins;
         if (has_values) add_odd_values(p, before, place, rings, at.checks, o);
         // Often nothing is to be changed: one branch for both reasons.
         if (__any_sync(0xffffffffu, begins || is_rescaled(factor))) {

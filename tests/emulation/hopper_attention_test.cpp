@@ -20,6 +20,7 @@ struct AttentionCase {
   const char* result = "y = bf16(e / sum(e)) @ v";
   const char* exponentials = "m = max(t); e = exp(t - m)";
   SymbolValues symbols = {};
+  DType dtype = bf16;
 };
 
 constexpr const char* kCausal = "where(iota(-1) <= iota(-2) + (extent(-1) - extent(-2)), s, -inf)";
@@ -33,7 +34,7 @@ RandomCase case_of(const AttentionCase& c) {
                   .scalars = {}};
   for (const auto& [name, layout] :
        {std::pair{"q", c.query}, {"k", c.keys}, {"v", c.keys}, {"y", c.query}}) {
-    made.op.tensors.push_back({name, bf16, layout});
+    made.op.tensors.push_back({name, c.dtype, layout});
   }
   return made;
 }
@@ -136,43 +137,58 @@ TEST(HopperAttention, WithOtherScoresAgreesWithTheReference) {
   });
 }
 
-// Blocks of keys that are neither a tile's first nor masked find no maxima, unless the bounds are
-// too far from each other, or the scale is not positive.
-TEST(HopperAttention, OfBoundedScoresAgreesWithTheReference) {
-  constexpr const char* kLse = "y = bf16(e / sum(e)) @ v; lse = m + log(sum(e)); most = m";
+// Blocks of keys that are neither a tile's first nor masked find no maxima, unless weights relative
+// to what the blocks before have left are too large, or the scale is not positive.
+TEST(HopperAttention, WithoutMaximaAgreesWithTheReference) {
+  constexpr const char* kRows = "y = bf16(e / sum(e)) @ v; lse = m + log(sum(e)); most = m";
+  constexpr const char* kOrNothing = "y = bf16(e / max(sum(e), 1e-30)) @ v";
+  constexpr const char* kFinite = "m = max(t); e = exp(t - where(m > -inf, m, 0))";
   expect_attentions({
-      {"a soft cap", "(150,64)", "(900,64)", "20 * tanh(s / 20)"},
-      {"one that scores reach", "(150,128)", "(600,128)", "50 * tanh(s * 2)"},
-      {"bounds that are far", "(150,64)", "(600,64)", "1000 * tanh(s)"},
-      {"a scale below 0", "(150,64)", "(600,64)", "-20 * tanh(s)"},
-      {"no other number", "(150,64)", "(600,64)", "5 + 0.001 * tanh(s)"},
-      {"causal", "(600,64)", "(600,64)", "where(iota(-1) <= iota(-2), 50 * tanh(s), -inf)"},
-      {"rows that see nothing in their first block",
-       "(600,64)",
-       "(600,64)",
-       "where(iota(-1) <= iota(-2) - 70, 50 * tanh(s), -inf)",
+      {"scores that hardly differ", "(150,64)", "(900,64)", "s / 8"},
+      {"scores that differ", "(150,128)", "(900,128)", "s * 10"},
+      {"a scale below 0", "(150,64)", "(600,64)", "s * -10"},
+      {"each block has the greatest score so far", "(150,64)", "(900,64)",
+       "s - 0.5 * f32(iota(-1))"},
+      {"each block has the least", "(150,64)", "(900,64)", "s + 0.5 * f32(iota(-1))"},
+      {"each block has the greatest, f16",
+       "(70,64)",
+       "(900,64)",
+       "s - 0.1 * f32(iota(-1))",
        {},
-       "y = bf16(e / max(sum(e), 1e-30)) @ v",
-       "m = max(t); e = exp(t - where(m > -inf, m, 0))"},
+       "y = f16(e / sum(e)) @ v",
+       "m = max(t); e = exp(t - m)",
+       {},
+       f16},
+      {"one block has the greatest score", "(150,64)", "(900,64)",
+       "s + where(iota(-1) == 200, 1000.0, 0.0)"},
+      {"a soft cap", "(150,64)", "(900,64)", "20 * tanh(s / 20)"},
+      {"one that scores reach", "(150,128)", "(600,128)", "1000 * tanh(s * 2)"},
+      {"rows that see nothing in their first blocks",
+       "(600,64)",
+       "(600,64)",
+       "where(iota(-1) <= iota(-2) - 200, 50 * tanh(s), -inf)",
+       {},
+       kOrNothing,
+       kFinite},
       {"with a tensor",
        "(300,64)",
        "(300,64)",
        "where(iota(-1) <= iota(-2) - 70, 50 * tanh(s + x), -inf)",
        {{"x", bf16, "(300,300)"}},
-       "y = bf16(e / max(sum(e), 1e-30)) @ v",
-       "m = max(t); e = exp(t - where(m > -inf, m, 0))"},
+       kOrNothing,
+       kFinite},
       {"values of rows",
        "(150,64)",
-       "(600,64)",
-       "50 * tanh(s)",
+       "(900,64)",
+       "s * 10 - 0.02 * f32(iota(-1))",
        {{"lse", f32, "(150,1)"}, {"most", f32, "(150,1)"}},
-       kLse},
+       kRows},
       {"values of rows, and a mask",
        "(600,64)",
        "(600,64)",
        "where(iota(-1) <= iota(-2), 50 * tanh(s), -inf)",
        {{"lse", f32, "(600,1)"}, {"most", f32, "(600,1)"}},
-       kLse},
+       kRows},
   });
 }
 

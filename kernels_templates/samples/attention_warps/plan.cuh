@@ -166,8 +166,6 @@ struct Scores {
     }
   };
   static constexpr bool kPlain = true;
-  static constexpr bool kHasBound = false;
-  static constexpr float kLeast = 0.00000000e+00f, kGreatest = 0.00000000e+00f;
   static TILE_DEVICE float score(const Params& p, const Tile& tile, const Terms& terms,
                                  const ScorePlace& at, float t0) {
     const float v0 = t0;

@@ -1,7 +1,6 @@
 #include "attention/score_writer.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -10,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "attention/interval_writer.hpp"
-#include "attention/score_bound.hpp"
 #include "matmul/matmul_writer.hpp"
 
 namespace tilejit::render {
@@ -241,7 +239,6 @@ void ScoreWriter::write_scores() {
   line("struct Scores {");
   write_terms();
   line(fmt::format("  static constexpr bool kPlain = {};", weights_.scores.is_plain()));
-  write_bound();
   line("  static TILE_DEVICE float score(const Params& p, const Tile& tile, const Terms& terms,");
   line(fmt::format("                                 const ScorePlace& at, float t{}) {{",
                    of.products));
@@ -266,18 +263,6 @@ void ScoreWriter::write_scores() {
   }
   if (!all.empty()) out_ += values_of(conditions());
   line(fmt::format("    return {};\n  }}\n}};\n", all.empty() ? "true" : all));
-}
-
-/// Weights of f16 have no room for exponents that differ much.
-void ScoreWriter::write_bound() {
-  const formula::Attention& of = weights_.scores.attention;
-  const bool is_wide = product_.a.dtype == bf16;
-  const auto bound =
-      is_wide ? plan::bound_of(weights_.scores.program, of.score) : std::optional<plan::Bound>();
-  line(fmt::format("  static constexpr bool kHasBound = {};", bound.has_value()));
-  const auto [least, greatest] = bound.value_or(plan::Bound{0, 0});
-  line(fmt::format("  static constexpr float kLeast = {:.8e}f, kGreatest = {:.8e}f;", least,
-                   greatest));
 }
 
 void ScoreWriter::write_mask_tensors(const std::vector<const ScoreTensor*>& tensors) {

@@ -31,7 +31,6 @@ class ScoreWriter {
   /// The Checks of tile/odd_keys.cuh: what a masked key needs that its values are checked.
   [[nodiscard]] std::string_view checks() const;
   void write_scores();
-  void write_bound();
   void write_terms();
   void write_mask();
   void write_mask_tensors(const std::vector<const plan::ScoreTensor*>& tensors);
