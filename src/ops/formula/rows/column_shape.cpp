@@ -24,6 +24,7 @@ constexpr std::int64_t kManyOfNear = 8;   // times the threads that are resident
 constexpr std::int64_t kManyOfShort = 4;  // the same of columns that are read once
 constexpr int kGroupsOfLine = 8;          // 128 bytes
 constexpr double kGainOfFull = 1.2;       // of blocks half as wide
+constexpr double kBusyOfStrips = 0.55;    // least part of threads, of columns that splits share
 constexpr int kMaxCluster = 8;            // every device with clusters supports it
 // Registers that hold all of a column, and those that hold a thread's part and what is made of it.
 constexpr int kRegistersOfWhole = 64;
@@ -244,6 +245,26 @@ int least_groups(const Plan& plan, const Rows& rows, std::int64_t count) {
   return std::max(kLeastGroups, std::min(device::kSectorBytes / bytes_of_vector(plan, rows), all));
 }
 
+/// Whether blocks that have so many vectors side by side would be so few that others share their
+/// columns through memory.
+bool shares_through_memory(const Plan& plan, Rows rows, std::int64_t length, std::int64_t count,
+                           int groups) {
+  const int row_threads = kThreadsAcross / groups;
+  share_among_blocks(plan, ceil_div(count, groups), kThreadsAcross, length / row_threads, rows);
+  return rows.splits > 1;
+}
+
+/// Vectors side by side of such columns: other blocks fill the device anyway, and memory is faster
+/// the longer the runs that a block reads. Most of them exist.
+int groups_of_splits(std::int64_t count, int least, int most) {
+  int groups = std::min(power_of_two_from(count), most);
+  while (groups > least &&
+         static_cast<double>(count) <
+             kBusyOfStrips * static_cast<double>(ceil_div(count, groups) * groups))
+    groups /= 2;
+  return std::max(groups, least);
+}
+
 }  // namespace
 
 int registers_of_held(const Plan& plan, const Rows& rows) {
@@ -314,8 +335,9 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
   const auto length = vectors_in_row(plan, rows);
   const auto count = vectors_across_rows(plan, rows);
   int groups = kWarp;
-  if (const int most = groups_side_by_side(plan, rows); most < kLeastGroups) {
-    groups = most;
+  const int side = groups_side_by_side(plan, rows);
+  if (side < kLeastGroups) {
+    groups = side;
   } else if (count) {
     const int least = is_one_pass(plan) ? least_groups(plan, rows, *count) : kLeastGroups;
     while (groups > least && ceil_div(*count, groups) < device::kManyBlocks) groups /= 2;
@@ -327,6 +349,8 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
                             share_strips(plan, *count, *length, shape)) {
     return shape;
   }
+  if (count && length && shares_through_memory(plan, rows, *length, *count, groups))
+    groups = groups_of_splits(*count, groups, side);
   int threads = kThreadsAcross;
   while (threads > groups &&
          shared_accumulator_bytes(plan, threads, groups) > kMaxAccumulatorBytes) {
