@@ -454,7 +454,7 @@ Plan make_plan(const Fused& op, const formula::Analysis& analysis, const Target&
   Plan plan = make_plan_in_space(op, analysis, target, analysis.shape);
   if (op.tuning == Tuning{.atomics = op.tuning.atomics} &&
       (leaves_device_idle(plan) || cuts_held_sectors(plan)))
-    return plan_parts(op, analysis, target, split_by_passes(op, analysis, joined_sums(plan)),
+    return plan_parts(op, analysis, target, split_by_passes(op, analysis, joined_sums_apart(plan)),
                       of_parts);
   if (op.tuning == Tuning()) {
     if (auto copied = split_after_copies(op, analysis, plan))

@@ -1,5 +1,6 @@
 #include "plan/sectors.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "box/walks.hpp"
@@ -42,6 +43,29 @@ double meetings_per_element(const Operand& operand, const std::vector<Dim>& exte
     following *= extents[m].value();
   }
   return (1 - static_cast<double>(unit) / device::kSectorBytes) / static_cast<double>(run);
+}
+
+double bytes_of_element(const Operand& operand, const std::vector<Dim>& extents,
+                        const std::vector<std::int64_t>& block) {
+  const double bytes = size_bytes(operand.dtype), sector = device::kSectorBytes;
+  const auto is_plain = [](const OperandMode& mode) {
+    return mode.size() == 1 && mode[0].stride.is_known();
+  };
+  if (!std::ranges::all_of(operand.modes, is_plain)) return bytes;
+  std::int64_t run = 1, following = 1;
+  double next = sector;  // bytes to the next run of the block
+  for (const std::size_t m : order_of(operand)) {
+    if (block[m] == 1) continue;
+    const std::int64_t stride = stride_of(operand, m);
+    if (stride != following) {
+      next = std::min(sector, static_cast<double>(stride) * bytes);
+      break;
+    }
+    run *= block[m];
+    if (block[m] < extents[m].value()) break;
+    following *= extents[m].value();
+  }
+  return std::max(bytes, next / static_cast<double>(run));
 }
 
 std::int64_t strip_of(const Plan& plan) {

@@ -12,6 +12,11 @@ namespace tilejit::plan {
 /// The elements along mode 0 that a block stores, if it stores parts of rows; else 0.
 [[nodiscard]] std::int64_t strip_of(const Plan& plan);
 
+/// Bytes of the sectors that a block accesses, per element of the operand that it has, if it has
+/// `block[m]` elements along mode m at a time. The element's own bytes if strides are not known.
+[[nodiscard]] double bytes_of_element(const Operand& operand, const std::vector<Dim>& extents,
+                                      const std::vector<std::int64_t>& block);
+
 /// How often blocks meet within a sector of an output, per element of the space, if each takes
 /// `block[m]` elements along mode m. Such sectors are written in parts. Strides are known, and the
 /// operand has one leaf a mode.

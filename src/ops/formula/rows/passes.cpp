@@ -1,6 +1,7 @@
-// Whether columns that a kernel would hold in strips narrower than sectors are better read again,
-// by kernels of one pass each.
+// Whether rows that a kernel would hold while it accesses only parts of sectors are better read
+// again, by kernels of one pass each.
 #include <algorithm>
+#include <vector>
 
 #include "device/access.hpp"
 #include "plan/sectors.hpp"
@@ -14,56 +15,59 @@ constexpr double kBytesOfCache = 24 << 20;  // half an L2 cache
 // A further kernel's reads and stores come in whole sectors, but not always at a copy's speed: with
 // whole sectors, too, two kernels took up to twice as long as one that holds columns.
 constexpr double kGainOfPasses = 4;
+// Of rows along which vectors lie: microseconds that a further kernel costs, and bytes in a
+// microsecond of kernels of one pass each, and of sectors that warps access in parts.
+constexpr double kKernelUs = 2.5, kBytesOfUs = 2.5e6, kCutBytesOfUs = 1.6e6, kGainAlong = 1.5;
+constexpr double kLeastCutAlong = 2;  // times the bytes that kernels of one pass access
 
-/// The stride along mode m, at most a sector; a sector if it is not known.
-std::int64_t step_bytes(const Operand& operand, std::size_t m) {
-  const OperandMode& mode = operand.modes[m];
-  const std::int64_t bytes = size_bytes(operand.dtype);
-  if (mode.size() != 1 || !mode[0].stride.is_known()) return device::kSectorBytes;
-  return std::clamp<std::int64_t>(mode[0].stride.value() * bytes, bytes, device::kSectorBytes);
-}
-
-/// Columns that follow one another as those of the innermost mode do.
-std::int64_t columns_in_sequence(const Plan& plan, const Rows& rows, const Operand& operand) {
-  Dim columns = plan.extents[0];
-  for (std::size_t m = 1; m < rows.first; ++m) {
-    const OperandMode &first = operand.modes[0], &next = operand.modes[m];
-    if (first.size() != 1 || next.size() != 1 || next[0].stride != columns * first[0].stride) break;
-    columns = columns * plan.extents[m];
+/// What a block of columns has at a time, or a warp of rows: its rows, and some side by side.
+std::vector<std::int64_t> block_of_rows(const Plan& plan, const Rows& rows) {
+  const std::int64_t groups = plan.threads / rows.row_threads;
+  std::int64_t side = !rows.along()  ? groups * plan.vector
+                      : rows.abreast ? std::min<std::int64_t>(groups, kWarp)
+                                     : std::max(1, kWarp / rows.row_threads);
+  std::vector<std::int64_t> block;
+  for (std::size_t m = 0; m < plan.extents.size(); ++m) {
+    const std::int64_t extent = plan.extents[m].value();
+    block.push_back(rows.reduces(m) ? extent : std::min(side, extent));
+    if (!rows.reduces(m))
+      side = std::max<std::int64_t>(1, side / std::max<std::int64_t>(1, extent));
   }
-  return columns.value();
-}
-
-/// Bytes that threads access for each element, in sectors, if `strip` columns lie side by side.
-double bytes_of_element(const Plan& plan, const Rows& rows, const Operand& operand,
-                        std::int64_t strip) {
-  const std::int64_t along = step_bytes(operand, rows.first), across = step_bytes(operand, 0);
-  if (across == device::kSectorBytes) return static_cast<double>(along);
-  const std::int64_t own = std::min(strip, columns_in_sequence(plan, rows, operand));
-  return std::max(static_cast<double>(across),
-                  static_cast<double>(along) / static_cast<double>(own));
+  return block;
 }
 
 }  // namespace
 
 bool cuts_held_sectors(const Plan& plan) {
   const auto* const rows = std::get_if<Rows>(&plan.family);
-  if (rows == nullptr || rows->along() || rows->count != 1 || rows->register_vectors == 0 ||
-      is_one_pass(plan) || !std::ranges::all_of(plan.extents, &Dim::is_known))
+  const bool held = rows != nullptr && rows->register_vectors > 0;
+  if (rows == nullptr || (!rows->along() && (rows->count != 1 || !held)) || is_one_pass(plan) ||
+      !std::ranges::all_of(plan.extents, &Dim::is_known))
     return false;
   // Strips that are as wide as sectors lie across.
-  if (columns_of_sectors(plan, *rows) > kWarp) return false;
-  double elements = 1, held = 0, read = 0, written = 0;
-  for (const Dim& extent : plan.extents) elements *= static_cast<double>(extent.value());
+  if (!rows->along() && columns_of_sectors(plan, *rows) > kWarp) return false;
+  const std::vector<std::int64_t> block = block_of_rows(plan, *rows);
+  std::vector<std::int64_t> all;
+  double elements = 1, read = 0, written = 0, read_apart = 0, written_apart = 0;
+  for (const Dim& extent : plan.extents) {
+    elements *= static_cast<double>(extent.value());
+    all.push_back(extent.value());
+  }
   for (const Operand& operand : plan.operands) {
     if (!spans_space(operand, *rows)) continue;
-    const double bytes = elements * size_bytes(operand.dtype);
-    held += elements * bytes_of_element(plan, *rows, operand, strip_of(plan));
-    (operand.written ? written : read) += bytes;
+    (operand.written ? written : read) += elements * bytes_of_element(operand, plan.extents, block);
+    (operand.written ? written_apart : read_apart) +=
+        elements * bytes_of_element(operand, plan.extents, all);
   }
-  const std::vector<int> passes = expr::passes_before(plan.program, joined_sums(plan));
-  const double apart = std::ranges::max(passes) * read + (written > 0 ? read + written : 0);
-  return apart >= kBytesOfCache && held >= kGainOfPasses * apart;
+  const int passes = std::ranges::max(expr::passes_before(plan.program, joined_sums_apart(plan))) +
+                     (written > 0 ? 1 : 0);
+  const double together = (held ? 1 : passes) * read + written;
+  const double apart = passes * read_apart + written_apart;
+  if (rows->along()) {
+    return together >= kLeastCutAlong * apart &&
+           together / kCutBytesOfUs >= kGainAlong * (kKernelUs + apart / kBytesOfUs);
+  }
+  return apart >= kBytesOfCache && together >= kGainOfPasses * apart;
 }
 
 }  // namespace tilejit::plan

@@ -204,8 +204,14 @@ int combiners(const Plan& plan) noexcept {
 
 std::vector<expr::JoinedSum> joined_sums(const Plan& plan) {
   const auto* const rows = std::get_if<Rows>(&plan.family);
+  return rows == nullptr || rows->register_vectors > 0 ? expr::rescaled_sums(plan.program)
+                                                       : joined_sums_apart(plan);
+}
+
+std::vector<expr::JoinedSum> joined_sums_apart(const Plan& plan) {
+  const auto* const rows = std::get_if<Rows>(&plan.family);
   const bool centres =
-      rows != nullptr && rows->register_vectors == 0 &&
+      rows != nullptr &&
       (rows->along() || elements_in_row(plan, *rows).value_or(0) > kLongestHeldColumn);
   return centres ? expr::joined_sums(plan.program) : expr::rescaled_sums(plan.program);
 }

@@ -79,6 +79,8 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 /// The sums that passes over rows that are not held fold together with what they are relative to.
 /// Distances to a mean need parts of few elements, as rows along vectors have.
 [[nodiscard]] std::vector<expr::JoinedSum> joined_sums(const Plan& plan);
+/// The same of kernels of one pass each, which do not hold rows.
+[[nodiscard]] std::vector<expr::JoinedSum> joined_sums_apart(const Plan& plan);
 
 /// Whether some of these are about a mean. A thread then has twice as many registers, which leave
 /// room for 512 threads of a multiprocessor.
@@ -92,8 +94,9 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 /// Whether the kernel, which goes over its rows more than once, has so few of them that most of the
 /// device is idle for long. Kernels of one pass each then share the rows among more blocks.
 [[nodiscard]] bool leaves_device_idle(const Plan& plan);
-/// Whether the kernel holds columns in strips so narrow that it accesses four times the sectors of
-/// kernels of one pass each, which follow the input's and the output's order.
+/// Whether the kernel accesses several times the sectors of kernels of one pass each, which follow
+/// the input's and the output's order: its strips of columns are narrow, its rows have short runs
+/// of neighbours, or lie across an output.
 [[nodiscard]] bool cuts_held_sectors(const Plan& plan);
 
 }  // namespace tilejit::plan
