@@ -287,6 +287,49 @@ struct Thread {
     }
 #endif
   }
+
+#ifdef TURNS_OUTPUTS
+  // The same if some outputs lie along rows: some vectors of each thread at once leave theirs in
+  // shared memory, and the block stores them as runs. `first` is the number of its first row.
+  TILE_DEVICE void map_turned(const Vector* vectors, const Results (&r)[kAcross], u32 first) const {
+    begin_turned(p, first);
+    const int own = rank % kRowThreads;
+    Row at = row;
+    at.column = group * kAcross;
+#if ROWS_IN_REGISTERS
+#pragma unroll
+    for (int begun = 0; begun < kRegisterVectors; begun += kTurned) {
+#pragma unroll
+      for (int s = begun; s < begun + kTurned && s < kRegisterVectors; ++s) {
+        const Index v = rank + s * kClusterRowThreads;
+        at.place = own + (s - begun) * kRowThreads;
+        if (active && (kStepsAreWhole || v < end)) vectors[s].map(p, at, v, r);
+      }
+      __syncthreads();  // all outputs of these vectors are in shared memory
+      take_turned(p, rank - own + begun * kClusterRowThreads);
+      if (begun + kTurned < kRegisterVectors) __syncthreads();
+    }
+#else
+    for (Index begun = 0; begun < end; begun += kTurned * kClusterRowThreads) {
+      Vector x[kTurned];
+#pragma unroll
+      for (int b = 0; b < kTurned; ++b) {
+        const Index v = begun + rank + b * kClusterRowThreads;
+        x[b].load(p, row, v, v < end);
+      }
+      __syncthreads();  // those before are out of it
+#pragma unroll
+      for (int b = 0; b < kTurned; ++b) {
+        const Index v = begun + rank + b * kClusterRowThreads;
+        at.place = own + b * kRowThreads;
+        if (active && v < end) x[b].map(p, at, v, r);
+      }
+      __syncthreads();  // all outputs of these vectors are in shared memory
+      take_turned(p, begun + rank - own);
+    }
+#endif
+  }
+#endif
 };
 
 #if HAS_ALIKE_ROWS
@@ -317,7 +360,11 @@ TILE_DEVICE void finish_row(const Thread& self, const Vector* vectors, Shared& s
 #if HAS_ALIKE_ROWS
   store_alike(self, vectors, r);
 #else
+#ifdef TURNS_OUTPUTS
+  self.map_turned(vectors, r, blockIdx.x / kBlocksOfRow * kGroups);
+#else
   if (kFullOutputs && self.active) self.map(vectors, r);
+#endif
   if constexpr (kRowOutputs) {
     if constexpr (kRowsInPlace) {  // other threads still read them
       __syncthreads();

@@ -85,7 +85,7 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
   for (const char* macro :
        {"TILE_DEVICE", "KERNEL_NAME", "KERNEL_NAME_COMBINE", "KERNEL_NAME_WIDE", "INDEX_NARROW",
         "INDEX_WIDE", "SPLITS_ROWS", "COUNTS_BLOCKS", "ROWS_IN_REGISTERS", "KEEPS_INPUTS",
-        "USES_CLUSTER", "TAKES_ROW_AFTER_ROW"}) {
+        "USES_CLUSTER", "TAKES_ROW_AFTER_ROW", "TURNS_OUTPUTS"}) {
     text += std::string("#undef ") + macro + "\n";
   }
   return text;

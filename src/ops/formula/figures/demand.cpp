@@ -9,6 +9,7 @@
 #include "figures/value.hpp"
 #include "plan/sectors.hpp"
 #include "rows/rows.hpp"
+#include "rows/turned.hpp"
 
 namespace tilejit::figures {
 namespace {
@@ -161,7 +162,8 @@ void add_accesses(const Plan& plan, const Operand& operand, const OperandFigures
   const double of_access = std::max(1.0, operand.access_bytes / bytes);
   demand.accesses += count / of_access * (operand.shifted ? 2 : 1);
   // To shared memory, and from there.
-  if (operand.reach == Reach::transposed) demand.accesses += 2 * count / of_access;
+  if (operand.reach == Reach::transposed || plan::passes_turned(plan, operand))
+    demand.accesses += 2 * count / of_access;
   const double words = count * std::max(1.0, operand.access_bytes / kWord) / of_access;
   if (operand.shifted) demand.shifted_words += 2 * words;
   if (plan.peeled && operand.reach == Reach::contiguous) demand.shifted_words += words / 2;

@@ -5,6 +5,7 @@
 #include "core/integer.hpp"
 #include "device/access.hpp"
 #include "figures/of_families.hpp"
+#include "rows/turned.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::figures {
@@ -125,7 +126,7 @@ ThreadValues transposed_values(const Plan& plan, const Operand& operand) {
 
 std::optional<Sectors> count_sectors(const Plan& plan, const Operand& operand,
                                      const SymbolValues& symbols) {
-  if (operand.per_row) return std::nullopt;
+  if (operand.per_row || plan::passes_turned(plan, operand)) return std::nullopt;
   const int vector_bytes = plan.vector * size_bytes(operand.dtype);
   if (operand.access_bytes > std::max(vector_bytes, 1)) return std::nullopt;  // staged: whole lines
   const ThreadValues tv =

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "rows/turned.hpp"
+
 namespace tilejit::figures {
 namespace {
 
@@ -32,6 +34,11 @@ class Widths {
     if (std::holds_alternative<plan::Box>(plan_.family)) {
       return {WidthReason::Kind::one_value,
               "boxes are taken element by element, which a warp's lanes make whole lines"};
+    }
+    if (plan::passes_turned(plan_, operand)) {
+      return {WidthReason::Kind::one_value,
+              "it lies along the rows, so it passes through shared memory, and lanes store "
+              "neighbours"};
     }
     if (!is_wide(operand)) return strided(operand);
     if (operand.shifted) {

@@ -292,11 +292,14 @@ Code HeaderWriter::access_arguments(const Operand& operand) const {
     if (!may_be_partial(operand)) return {};
     return {.text = plan_.peeled ? ", exists" : ", valid", .valid = true};
   }
+  return {.text = fmt::format(", {}, {}", stride_of(operand), plan_.peeled ? "exists" : "valid"),
+          .valid = true};
+}
+
+std::string HeaderWriter::stride_of(const Operand& operand) const {
   // If neighbours have no common stride, vectors have one element.
   const OperandMode& innermost = operand.modes.front();
-  const std::string stride = innermost.size() == 1 ? value_of(innermost[0].stride) : "0";
-  return {.text = fmt::format(", {}, {}", stride, plan_.peeled ? "exists" : "valid"),
-          .valid = true};
+  return innermost.size() == 1 ? value_of(innermost[0].stride) : "0";
 }
 
 std::string HeaderWriter::type_of(const Operand& operand) const {

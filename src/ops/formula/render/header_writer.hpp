@@ -62,6 +62,8 @@ class HeaderWriter {
   [[nodiscard]] virtual Code destination_of(const plan::Operand& operand) const {
     return address_of(operand);
   }
+  /// The distance of neighbours along mode 0 where a strided operand's vector lies.
+  [[nodiscard]] virtual std::string stride_of(const plan::Operand& operand) const;
   /// Whether only some of a vector's elements may exist.
   [[nodiscard]] virtual bool may_be_partial(const plan::Operand&) const { return plan_.ragged; }
   /// What the function of an element computes.

@@ -9,6 +9,7 @@
 #include "rows/column_shape.hpp"
 #include "rows/row_shape.hpp"
 #include "rows/rows.hpp"
+#include "rows/turned.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -32,6 +33,7 @@ constexpr int kRegistersOfThread = 96;
 constexpr std::int64_t kMostHeld = 64;  // elements of a column that a thread holds, at most
 constexpr std::int64_t kFewHeld = 32;   // the same in large blocks of a cluster
 constexpr int kNarrowestAccess = 4;
+constexpr std::int64_t kLongTurned = 512;  // elements of a column whose outputs lanes store
 constexpr int kHeldByMany = 4;  // vectors of a thread, if there are enough for all threads
 // With fewer threads than this, columns of twice as many still find room on the device.
 constexpr std::int64_t kFewThreads = device::kThreadsAtOnce / 4;
@@ -104,13 +106,27 @@ int groups_side_by_side(const Plan& plan, const Rows& rows) {
   return is_long || groups * bytes_of_vector(plan, rows) < device::kSectorBytes ? groups : kWarp;
 }
 
+/// Whether lanes down long columns, in strips that are one sector wide, store runs of the outputs
+/// that lie along these: turned ones would have blocks of a cluster wait once more.
+bool lanes_store_runs(const Plan& plan, const Rows& rows) {
+  if (vectors_in_row(plan, rows).value_or(0) < kLongTurned) return false;
+  const int lanes = kWarp / std::max(1, device::kSectorBytes / bytes_of_vector(plan, rows));
+  return std::ranges::any_of(plan.operands, [&](const Operand& operand) {
+    return is_turned(plan, rows, operand) && lanes * size_bytes(operand.dtype) >= kRunOfLanes;
+  });
+}
+
 /// Whether the sectors of an operand lie along the row, not across rows: threads of a warp then
 /// access whole ones if they have neighbours along the row.
-bool is_turned(const Plan& plan, const Rows& rows) {
+bool lies_along(const Plan& plan, const Rows& rows) {
+  const bool by_lanes = lanes_store_runs(plan, rows);
   return std::ranges::any_of(plan.operands, [&](const Operand& operand) {
     const OperandMode &along = operand.modes[rows.first], &across = operand.modes[0];
     if (along.size() != 1 || across.size() != 1) return false;
-    if (operand.written) return !operand.per_row && along[0].stride.is(1);
+    if (operand.written) {
+      return !operand.per_row && along[0].stride.is(1) &&
+             (by_lanes || !is_turned(plan, rows, operand));
+    }
     const Dim &near = along[0].stride, &far = across[0].stride;
     const std::int64_t bytes = size_bytes(operand.dtype);
     return near.is_known() && far.is_known() && near.value() > 0 &&
@@ -132,7 +148,7 @@ struct Sharing {
 /// vectors. Where outputs lie along the row they are sectors, and threads many.
 std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64_t length,
                                   std::int64_t count, std::int64_t most) {
-  const bool turned = is_turned(plan, rows);
+  const bool turned = lies_along(plan, rows);
   const int bytes = bytes_of_vector(plan, rows);
   const auto vectors_of = [&](int all) { return std::clamp(all / bytes, 1, kWarp); };
   const std::int64_t blocks = plan.target.major >= 9 ? kMaxCluster : 1,
@@ -178,6 +194,10 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
     strip /= 2;
     if (length > few * sharing && 2 * chosen.threads() <= kThreadsAcross * blocks) sharing *= 2;
   }
+  const auto turns = [&](const Operand& operand) { return is_turned(plan, rows, operand); };
+  while (std::ranges::any_of(plan.operands, turns) && strip > vectors_of(device::kSectorBytes) &&
+         chosen.threads() > kThreadsAcross * blocks)
+    strip /= 2;
   if (chosen.threads() > kThreadsAcross * blocks) return std::nullopt;
   return chosen;
 }
@@ -200,7 +220,7 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
   rows.row_threads = static_cast<int>(row_threads);
   rows.cluster = static_cast<int>(chosen->sharing / row_threads);
   rows.register_vectors = static_cast<int>(ceil_div(*length, chosen->sharing));
-  const int least_threads = is_turned(plan, rows) ? 2 * kWarp : kThreadsOfShort;
+  const int least_threads = lies_along(plan, rows) ? 2 * kWarp : kThreadsOfShort;
   int groups = std::max(chosen->strip, least_threads / rows.row_threads);
   const int least = std::max(1, device::kSectorBytes / bytes_of_vector(plan, rows));
   while (groups > least && groups * rows.row_threads > 2 * kWarp && rows.cluster == 1 &&
@@ -213,8 +233,9 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
          groups * bytes < kBytesOfBlock / 2)
     groups *= 2;
   // Of strips that begin within sectors, wide ones share fewer of these with their neighbours.
-  const bool are_odd = bytes_of_vector(plan, rows) < kNarrowestAccess ||
-                       (plan.vector == 1 && plan.extents[0].value() % 2 != 0);
+  const bool are_odd =
+      !lanes_store_runs(plan, rows) && (bytes_of_vector(plan, rows) < kNarrowestAccess ||
+                                        (plan.vector == 1 && plan.extents[0].value() % 2 != 0));
   const int widest = plan.vector == 1 && bytes_of_vector(plan, rows) >= kNarrowestAccess
                          ? kThreadsOfWidest
                          : kThreadsAcross;

@@ -7,6 +7,7 @@
 #include "plan/launch_shape.hpp"
 #include "rows/row_shape.hpp"
 #include "rows/rows.hpp"
+#include "rows/turned.hpp"
 
 namespace tilejit::plan {
 
@@ -19,6 +20,7 @@ void Rows::choose_launch(Plan& plan, const Tuning& tuning) {
   alike = alike_rows(plan, *this);
   plan.unroll =
       tuning.unroll.value_or(static_cast<int>(std::min<std::int64_t>(batch_of_rows(plan), most)));
+  turned = turned_vectors(plan, *this);
 }
 
 std::int64_t Rows::unit_extent(const Plan& plan, std::size_t m) const noexcept {
@@ -55,6 +57,7 @@ void Rows::write_json(core::JsonLine& line) const {
       .member("register_vectors", register_vectors)
       .member("ahead", ahead);
   if (abreast) line.member("abreast", true);
+  if (turned > 0) line.member("turned", turned);
   if (alike > 1) line.member("alike", alike);
   if (atomics) line.member("atomics", true);
   line.close('}');

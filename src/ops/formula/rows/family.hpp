@@ -21,6 +21,9 @@ struct Rows {
   int register_vectors = 0;
   /// Threads side by side belong to neighbouring rows, though vectors lie along.
   bool abreast = false;
+  /// Vectors of a thread whose outputs, which lie along the row, pass through shared memory at
+  /// once; 0: threads store them.
+  int turned = 0;
   /// Rows along the outermost kept mode for which threads store one result, since no input varies
   /// along that mode.
   int alike = 1;

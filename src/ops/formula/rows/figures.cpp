@@ -4,6 +4,7 @@
 
 #include "figures/of_families.hpp"
 #include "rows/rows.hpp"
+#include "rows/turned.hpp"
 
 namespace tilejit::figures {
 
@@ -54,13 +55,14 @@ int vectors_ahead(const Plan& plan, const plan::Rows& rows, const Operand& opera
 }
 
 std::int64_t shared_bytes(const Plan& plan, const plan::Rows& rows) {
-  if ((!rows.along() || rows.abreast) && plan::threads_of_row(rows) == 1) return 0;
+  const std::int64_t turned = rows.turned > 0 ? plan::turned_bytes(plan, rows) : 0;
+  if ((!rows.along() || rows.abreast) && plan::threads_of_row(rows) == 1) return turned;
   const std::int64_t slots =
       rows.along() && !rows.abreast
           ? 2 * (plan.threads / plan::kWarp + (rows.cluster > 1 ? rows.cluster : 0))
           : plan::slots_across(plan.threads, plan.threads / rows.row_threads, rows.cluster) *
                 (rows.along() ? 1 : plan.vector);
-  return slots * plan::accumulator_bytes(plan) + plan::dynamic_shared_bytes(plan);
+  return turned + slots * plan::accumulator_bytes(plan) + plan::dynamic_shared_bytes(plan);
 }
 
 }  // namespace tilejit::figures

@@ -30,6 +30,9 @@ class RowsWriter : public CombiningWriter {
   [[nodiscard]] bool stores_wide(const plan::Operand&) const override { return true; }
   void write_sharing() override;
   [[nodiscard]] Code source_of(const plan::Operand& operand) const override;
+  [[nodiscard]] Code destination_of(const plan::Operand& operand) const override;
+  [[nodiscard]] std::string stride_of(const plan::Operand& operand) const override;
+  [[nodiscard]] std::string row_members() const override;
 
  private:
   void write_partials() final;
@@ -47,6 +50,10 @@ class RowsWriter : public CombiningWriter {
   [[nodiscard]] int blocks_at_once() const;
   [[nodiscard]] bool has_few_threads() const;
   void write_alike();
+  void write_turned();
+  void write_turned_begins(std::int64_t columns, const Code& begins);
+  [[nodiscard]] bool turns(const plan::Operand& operand) const;
+  [[nodiscard]] std::string turned_outputs(const plan::Operand& operand) const;
   void write_kept();
   void write_kept_chunks();
   void write_kept_vectors();
