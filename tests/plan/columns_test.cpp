@@ -236,6 +236,29 @@ TEST(Columns, WhoseStripsWouldCutSectorsAreReadByAKernelAPass) {
   EXPECT_FALSE(is_split(rows, rows)) << "strips of whole sectors";
 }
 
+// 1302/136 of the sweep: by two kernels 1172 us, which both read 32 bytes for each run of two
+// elements, by one 600. 1303/73 and 1301/130: 2442 and 178 us by one kernel, which stores single
+// elements, or accesses runs of 8 bytes; 190 and 46 by two.
+TEST(Columns, AreHeldIfKernelsOfOnePassCutAsManySectors) {
+  const auto is_split = [](DType dtype, const char* x, const char* y, std::vector<int> axis,
+                           const char* formula) {
+    Fused op = test::make_op(dtype, {{"x", x}, {"y", y}}, formula);
+    op.axis = std::move(axis);
+    return std::holds_alternative<Several>(plan_of(op).family);
+  };
+  EXPECT_FALSE(is_split(bf16, "(262,9442,10,2):(6231720,660,66,1)", "(1,9442,10,2):(0,20,2,1)", {0},
+                        "y = var(x)"));
+  const char* const kSoftmax = "e = exp(x - max(x)); y = e / sum(e)";
+  const char* const rows = "(9124,49,100):(4900,100,1)";
+  EXPECT_TRUE(is_split(f16, "(9124,49,100):(1,9124,447076)", rows, {0}, kSoftmax));
+  EXPECT_FALSE(is_split(f16, rows, rows, {0}, kSoftmax));
+  const char* const kScaled = "y = x / mean(abs(x))";
+  const char* const pairs = "(38976,128,2):(256,2,1)";
+  EXPECT_TRUE(is_split(f32, pairs, pairs, {0, 2}, kScaled));
+  const char* const lines = "(1218,128,64):(8192,64,1)";
+  EXPECT_FALSE(is_split(f32, lines, lines, {0, 2}, kScaled)) << "runs of whole sectors";
+}
+
 // 1305/120 of the sweep: 471 us by lanes that store single elements of rows.
 TEST(Columns, TurnOutputsThatLieAlongThem) {
   const auto rows_of_softmax = [](const std::string& x, const std::string& y) {
@@ -270,6 +293,19 @@ TEST(Columns, AreStoredByLanesIfTheseHaveRunsOfLongOnes) {
   EXPECT_GT(rows_of_softmax(f32, "(6427,407):", "(1,6427)", "(407,1)").turned, 0) << "short";
 }
 
+// 1301/116 of the sweep: 29.1 us by columns, 11.5 staged.
+TEST(Columns, ThatAreShortAreStagedAsRowsOfTheOutput) {
+  const auto is_staged = [](const std::string& x, const std::string& y) {
+    Fused op = test::make_op(bf16, {{"x", x}, {"y", y}}, "e = exp(x - max(x)); y = e / sum(e)");
+    op.axis = {2};
+    return std::holds_alternative<StagedRows>(plan_of(op).family);
+  };
+  const std::string y = "(1023,660,9):(5940,9,1)";
+  EXPECT_TRUE(is_staged("(1023,660,9):(660,1,675180)", y));
+  EXPECT_FALSE(is_staged("(1023,660,9):(1,1023,675180)", y)) << "neighbours lie far apart";
+  EXPECT_FALSE(is_staged("(1023,66,90):(66,1,67518)", "(1023,66,90):(5940,90,1)")) << "long";
+}
+
 // 1306/56 of the sweep, 38 vectors side by side: 350 us by strips of 4, 287 of 8, 273 of 16, 268 of
 // 32. 1307/173, 30 vectors: 335 us by strips of 8, 297 of 16, 232 of 32.
 TEST(Columns, ThatSplitsShareHaveWideStrips) {
@@ -279,29 +315,6 @@ TEST(Columns, ThatSplitsShareHaveWideStrips) {
   EXPECT_EQ(strip(bf16, "(1,1081344,304):(0,304,1)", "(1,1,304):(0,0,1)"), 256);
   EXPECT_EQ(strip(f32, "(1,1069044,120):(0,120,1)", "(1,1,120):(0,0,1)"), 128);
   EXPECT_EQ(strip(f32, "(1,1069044,68):(0,68,1)", "(1,1,68):(0,0,1)"), 32) << "not half empty";
-}
-
-// 1302/136 of the sweep: by two kernels 1172 us, which both read 32 bytes for each run of two
-// elements, by one 600. 1303/73 and 1301/130: 2442 and 178 us by one kernel, which stores single
-// elements, or accesses runs of 8 bytes; 190 and 46 by two.
-TEST(Columns, AreHeldIfKernelsOfOnePassCutAsManySectors) {
-  const auto is_split = [](DType dtype, const char* x, const char* y, std::vector<int> axis,
-                           const char* formula) {
-    Fused op = test::make_op(dtype, {{"x", x}, {"y", y}}, formula);
-    op.axis = std::move(axis);
-    return std::holds_alternative<Several>(plan_of(op).family);
-  };
-  EXPECT_FALSE(is_split(bf16, "(262,9442,10,2):(6231720,660,66,1)", "(1,9442,10,2):(0,20,2,1)", {0},
-                        "y = var(x)"));
-  const char* const kSoftmax = "e = exp(x - max(x)); y = e / sum(e)";
-  const char* const rows = "(9124,49,100):(4900,100,1)";
-  EXPECT_TRUE(is_split(f16, "(9124,49,100):(1,9124,447076)", rows, {0}, kSoftmax));
-  EXPECT_FALSE(is_split(f16, rows, rows, {0}, kSoftmax));
-  const char* const kScaled = "y = x / mean(abs(x))";
-  const char* const pairs = "(38976,128,2):(256,2,1)";
-  EXPECT_TRUE(is_split(f32, pairs, pairs, {0, 2}, kScaled));
-  const char* const lines = "(1218,128,64):(8192,64,1)";
-  EXPECT_FALSE(is_split(f32, lines, lines, {0, 2}, kScaled)) << "runs of whole sectors";
 }
 
 // 701/88 of the sweep: 85 us by strips of 64 columns, 64 by sectors of the output.

@@ -48,8 +48,13 @@ enum class Tiles : std::uint8_t {
 class Planner {
  public:
   Planner(const Fused& op, const formula::Analysis& analysis, const Target& target,
-          const std::vector<Dim>& shape, Tiles tiles, bool light = false)
-      : op_(op), analysis_(analysis), shape_(shape), tiles_(tiles), light_(light) {
+          const std::vector<Dim>& shape, Tiles tiles, bool light = false, bool by_output = false)
+      : op_(op),
+        analysis_(analysis),
+        shape_(shape),
+        tiles_(tiles),
+        light_(light),
+        by_output_(by_output) {
     plan_.target = target;
     plan_.program = analysis.program;
   }
@@ -98,7 +103,7 @@ class Planner {
       if (const auto other = operand_of_most_bytes(); other && !light_)
         modes_ = iterate_together(op, analysis, kept, *other);
     } else {
-      const std::size_t widest = widest_input();
+      const std::size_t widest = by_output_ ? leader_ : widest_input();
       // A scan takes its axis in the order of the coordinates.
       set_rows(iterate_together(op, analysis, reduced,
                                 direction_ ? std::nullopt : std::optional(widest)),
@@ -388,6 +393,7 @@ class Planner {
   formula::Analysis analysis_with_places_;
   Tiles tiles_;
   bool light_;
+  bool by_output_;
   std::uint32_t axes_ = 0;  ///< axes over which the formula reduces or scans
   std::optional<Direction> direction_;
   std::vector<IterationMode> modes_;
@@ -437,6 +443,11 @@ Plan make_plan_in_space(const Fused& op, const formula::Analysis& analysis, cons
                         const std::vector<Dim>& shape) {
   Plan plan = Planner(op, analysis, target, shape, Tiles::any).run();
   if (op.tuning != Tuning{}) return plan;
+  // Outputs of short columns that lie along these are stored as runs, too, if rows are staged.
+  if (const auto* rows = std::get_if<Rows>(&plan.family); rows != nullptr && rows->turned > 0) {
+    Plan by_output = Planner(op, analysis, target, shape, Tiles::any, false, true).run();
+    if (reads_side_by_side(by_output)) return by_output;
+  }
   // Two chunks of 4 bytes take as many requests as the elements in them, for each of which the
   // device has a thread.
   if (std::holds_alternative<Tile>(plan.family) && shifts_pairs(plan))

@@ -1,11 +1,13 @@
 #include "staged/family.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "core/integer.hpp"
 #include "core/json_line.hpp"
 #include "device/access.hpp"
 #include "device/scale.hpp"
+#include "plan/sectors.hpp"
 #include "rows/rows.hpp"
 #include "staged/runs.hpp"
 
@@ -28,6 +30,7 @@ constexpr std::int64_t kMostSharedBytes = 32 * 1024;    // of a block
 // copies than by accesses of narrow vectors, or of words.
 constexpr std::int64_t kLeastElements = std::int64_t{1} << 18;
 constexpr std::int64_t kLeastElementsOfWords = std::int64_t{1} << 20;
+constexpr double kMostBySector = 2;  // bytes of sectors, for each that a warp reads directly
 constexpr std::int64_t kResidentThreads = 2 * device::kThreadsAtOnce;
 constexpr std::int64_t kManyBlocks = 2 * device::kWantedBlocks;  // about as many as run at once
 
@@ -106,6 +109,22 @@ bool suits_staging(const Plan& plan, const Tuning& tuning) {
   const bool narrow = bytes < kWord || direction_of(plan);
   if (count && *count * length < (narrow ? kLeastElements : kLeastElementsOfWords)) return false;
   return share_rows(plan, *rows, tuning.row_threads).register_vectors > 0;
+}
+
+bool reads_side_by_side(const Plan& plan) {
+  const auto* const staged = std::get_if<StagedRows>(&plan.family);
+  if (staged == nullptr || staged->columns > 1 || staged->row_threads > 1) return false;
+  std::vector<std::int64_t> warp(plan.extents.size(), 1);
+  std::int64_t lanes = kWarp;
+  for (std::size_t m = 1; m < plan.extents.size(); ++m) {
+    if (!plan.extents[m].is_known()) return false;
+    warp[m] = std::min(lanes, plan.extents[m].value());
+    lanes = std::max<std::int64_t>(1, lanes / plan.extents[m].value());
+  }
+  return std::ranges::all_of(plan.operands, [&](const Operand& operand) {
+    return !is_direct(plan, *staged, operand) || bytes_of_element(operand, plan.extents, warp) <=
+                                                     kMostBySector * size_bytes(operand.dtype);
+  });
 }
 
 void StagedRows::choose_launch(Plan& plan, const Tuning& tuning) {

@@ -62,4 +62,8 @@ struct StagedRows : Rows {
 /// fused_rows.cu or fused_scan.cu has. `plan` then has one of their families.
 [[nodiscard]] bool suits_staging(const Plan& plan, const Tuning& tuning);
 
+/// Whether `plan` is staged, a thread has a row, and threads side by side read neighbours of what
+/// is not staged.
+[[nodiscard]] bool reads_side_by_side(const Plan& plan);
+
 }  // namespace tilejit::plan
