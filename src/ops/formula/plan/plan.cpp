@@ -67,6 +67,7 @@ class Planner {
     set_operands();
     find_transposed();
     choose_vector(op_, analysis_, transposed_mode_, light_, plan_, tiles_ == Tiles::any);
+    cross_results(plan_);
     set_tile();
     if (suits_staging(plan_, op_.tuning)) plan_.family = StagedRows{*rows_of(plan_), 1, direction_};
     set_slabs();

@@ -99,4 +99,10 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 /// of neighbours, or lie across an output.
 [[nodiscard]] bool cuts_held_sectors(const Plan& plan);
 
+/// Cuts the modes of short columns whose results lie in another order than their elements, so that
+/// lanes side by side have both elements and results side by side. Nothing changes if columns are
+/// few or long, if results of neighbours lie within a sector, or if no run of vectors divides the
+/// innermost mode. `plan` must have its vector.
+void cross_results(Plan& plan);
+
 }  // namespace tilejit::plan
