@@ -13,6 +13,7 @@
 #include "plan/launch_shape.hpp"
 #include "plan/params.hpp"
 #include "plan/parts.hpp"
+#include "plan/repeated.hpp"
 #include "plan/split.hpp"
 #include "plan/vectors.hpp"
 #include "rows/rows.hpp"
@@ -106,9 +107,13 @@ class Planner {
     } else {
       const std::size_t widest = by_output_ ? leader_ : widest_input();
       // A scan takes its axis in the order of the coordinates.
-      set_rows(iterate_together(op, analysis, reduced,
-                                direction_ ? std::nullopt : std::optional(widest)),
-               iterate_together(op, analysis, kept, widest), widest);
+      auto along = iterate_together(op, analysis, reduced,
+                                    direction_ ? std::nullopt : std::optional(widest));
+      if (can_drop_repeated(plan_.program)) {
+        if (const std::int64_t times = drop_repeated(along); times > 1)
+          plan_.program = scale_sums(plan_.program, times);
+      }
+      set_rows(std::move(along), iterate_together(op, analysis, kept, widest), widest);
       if (const auto output = output_in_another_order()) {
         auto by_output = iterate_together(op, analysis, kept, *output);
         if (is_contiguous(by_output.front(), *output)) {

@@ -19,7 +19,7 @@ inline constexpr int kMostAcross = 8;  ///< elements of a vector, which accumula
 inline constexpr int kMostElements =
     4;  ///< of a vector that is held, or shifted if columns are short
 /// Longer columns have several threads anyway.
-inline constexpr int kFewestOfWhole = 2, kMostOfWhole = 16;
+inline constexpr int kFewestOfWhole = 1, kMostOfWhole = 16;
 
 /// Registers for one vector of each input that a thread holds. Shifted ones come in two chunks, and
 /// vectors of less than a register have one each.
