@@ -188,8 +188,10 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
            (threads > kThreadsAcross && count * chosen.sharing < 2 * device::kThreadsAtOnce) ||
            (threads > kThreadsOfStrip * blocks && length > few * chosen.sharing);
   };
-  const int least =
-      vectors_of(count * sharing < 8 * kFewThreads ? device::kSectorBytes : device::kLineBytes / 2);
+  const int least = count <= kLeastGroups
+                        ? 1
+                        : vectors_of(count * sharing < 8 * kFewThreads ? device::kSectorBytes
+                                                                       : device::kLineBytes / 2);
   while (strip > least && is_too_wide()) {
     strip /= 2;
     if (length > few * sharing && 2 * chosen.threads() <= kThreadsAcross * blocks) sharing *= 2;
@@ -263,7 +265,8 @@ double fullness(std::int64_t count, int groups) {
 /// once, since long ones can be shared by more blocks.
 int least_groups(const Plan& plan, const Rows& rows, std::int64_t count) {
   const int all = std::min(power_of_two_from(count), kWarp);
-  return std::max(kLeastGroups, std::min(device::kSectorBytes / bytes_of_vector(plan, rows), all));
+  const int sector = device::kSectorBytes / bytes_of_vector(plan, rows);
+  return std::min(std::max(kLeastGroups, sector), all);
 }
 
 /// Whether blocks that have so many vectors side by side would be so few that others share their
@@ -330,9 +333,12 @@ int most_of_columns(const Plan& plan) {
   if (rows == nullptr || rows->along()) return kAnyNumber;
   if (is_one_pass(plan)) return most_of_read_columns(plan, *rows);
   const auto length = vectors_in_row(plan, *rows), count = vectors_across_rows(plan, *rows);
-  const std::int64_t longest =
-      kMostHeld / kMostElements * kThreadsAcross / kLeastGroups * kMaxCluster;
-  if (!length || !count || *length > longest) return kMostAcross;
+  if (!length || !count) return kMostAcross;
+  // The threads of a cluster hold a strip of columns, or one vector's if there are few.
+  constexpr std::int64_t kOfVector = kMostHeld / kMostElements * kThreadsAcross * kMaxCluster;
+  if (*length > kOfVector / kLeastGroups)
+    return *length <= kOfVector && *count <= kLeastGroups * kMostElements ? kMostElements
+                                                                          : kMostAcross;
   int widest = 1;
   for (const Operand& operand : plan.operands) widest = std::max(widest, size_bytes(operand.dtype));
   Plan wider = plan;
@@ -360,7 +366,8 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
   if (side < kLeastGroups) {
     groups = side;
   } else if (count) {
-    const int least = is_one_pass(plan) ? least_groups(plan, rows, *count) : kLeastGroups;
+    const int few = std::min(kLeastGroups, power_of_two_from(*count));
+    const int least = is_one_pass(plan) ? least_groups(plan, rows, *count) : few;
     while (groups > least && ceil_div(*count, groups) < device::kManyBlocks) groups /= 2;
     while (groups > std::max(least, kGroupsOfLine) &&
            kGainOfFull * fullness(*count, groups) < fullness(*count, groups / 2))
