@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/integer.hpp"
+#include "device/access.hpp"
 #include "device/device.hpp"
 #include "device/scale.hpp"
 
@@ -19,6 +20,7 @@ constexpr int kLoadsOfThread = 4;              // under way; fewer of heavy form
 // In microseconds and bytes per microsecond: what a kernel costs that follows another one, how long
 // loads are under way, what one block loads, and what all of them do.
 constexpr double kKernelUs = 2.5, kUnderWayUs = 0.8, kBytesOfBlock = 40e3, kBytesOfAll = 3e6;
+constexpr double kBytesOfNarrow = 2.1e6;  // the same of strips narrower than a line
 
 /// Vectors of `vector` elements along the modes for which `wanted` is true; nothing if one of their
 /// extents is unknown.
@@ -48,6 +50,16 @@ bool varies(const Operand& operand, const Rows& rows, bool in_row) {
 bool can_be_kept(const Plan& plan, const Operand& operand, const Rows& rows) {
   return operand.every_row && varies_in_row(operand, rows) && operand.reach == Reach::contiguous &&
          operand.access_bytes == kBulkAlignment && operand.shifted == plan.peeled;
+}
+
+/// Bytes of the columns that a block has side by side, in the widest operand.
+std::int64_t strip_bytes(const Plan& plan, const Rows& rows) {
+  std::int64_t widest = 1;
+  for (const Operand& operand : plan.operands) {
+    if (spans_rows(operand, rows))
+      widest = std::max<std::int64_t>(widest, size_bytes(operand.dtype));
+  }
+  return plan.threads / rows.row_threads * plan.vector * widest;
 }
 
 bool takes_one_pass(const Plan& plan, const std::vector<expr::JoinedSum>& sums) {
@@ -243,10 +255,16 @@ bool leaves_device_idle(const Plan& plan) {
   if (is_heavy && 2 * blocks > device::kManyBlocks) return false;
   const std::int64_t at_once =
       std::min(blocks, device::kThreadsAtOnce / std::max(1, plan.threads) + 1);
-  const double of_block =
-      is_heavy ? kBytesOfBlock
-               : std::min(kBytesOfBlock, plan.threads * plan.unroll * of_vector / kUnderWayUs);
-  const double of_all = std::min(kBytesOfAll, static_cast<double>(at_once) * of_block);
+  // Of few rows, blocks have threads without one.
+  const std::int64_t busy =
+      std::min<std::int64_t>(plan.threads / rows->row_threads, *count) * rows->row_threads;
+  const double of_block = is_heavy
+                              ? kBytesOfBlock
+                              : std::min(kBytesOfBlock, static_cast<double>(busy) * plan.unroll *
+                                                            of_vector / kUnderWayUs);
+  const bool narrow = !rows->along() && strip_bytes(plan, *rows) < device::kLineBytes;
+  const double of_all =
+      std::min(narrow ? kBytesOfNarrow : kBytesOfAll, static_cast<double>(at_once) * of_block);
   return bytes / of_all > kKernelUs + bytes / kBytesOfAll;
 }
 
