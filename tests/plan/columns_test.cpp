@@ -109,6 +109,17 @@ TEST(Columns, InStripsBelowALineAreReadByAKernelAPass) {
   EXPECT_EQ(template_of("9635"), "fused_rows") << "a second kernel takes longer";
 }
 
+// A second kernel takes longer than the blocks of a cluster wait for each other.
+TEST(Columns, ThatFewBlocksShareHaveAClusterNotASecondKernel) {
+  const auto shared = [](const std::string& length) {
+    return *rows_of(sum(f16, "(1," + length + ",12):(1,12,1)", "(1,1,12):(12,12,1)"));
+  };
+  EXPECT_EQ(shared("986").splits, 1);
+  EXPECT_EQ(shared("986").cluster, 8);
+  EXPECT_EQ(shared("9860").cluster, 1);
+  EXPECT_GT(shared("9860").splits, 8);
+}
+
 // 1003/106 of the sweep: blocks of four bf16 side by side loaded quarters of sectors.
 TEST(Columns, ThatAreReadOnceFillSectorsSideBySide) {
   const auto strip = [](const std::string& x, const std::string& y) {

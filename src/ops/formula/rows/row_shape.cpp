@@ -33,6 +33,8 @@ constexpr std::int64_t kManyBlocks = 4 * device::kWantedBlocks;
 constexpr std::int64_t kWeightOfSmallThread = 320;  // expr::weight of its elements
 constexpr int kFewRowThreads = 128;                 // the fewest threads of a block
 constexpr int kMaxCluster = 8;                      // every device with clusters supports it
+// Vectors of a thread that a cluster shares, if rows are few, and bytes of one of its blocks.
+constexpr std::int64_t kLeastSteps = 8, kMostSteps = 256, kBytesOfMember = 64 * 1024;
 // Limits for registers that hold vectors. With kFewRegisters, two blocks of 512 threads fit on a
 // multiprocessor; kManyRegisters is for one such block. A thread of a block of 1024 threads has 64
 // registers, of which kFewestRegisters can hold vectors.
@@ -296,14 +298,21 @@ bool is_heavy(const Plan& plan, const Rows& rows) {
 
 void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std::int64_t steps,
                         Rows& rows) {
+  std::int64_t least_steps = 2 * kStepsOfThread;  // that two blocks share
   if (leaves_results(plan, blocks)) {
     // Registers of centres leave room for one block on each multiprocessor.
     const bool centres = has_centres(plan);
     const std::int64_t wanted = centres ? device::kMultiprocessors : device::kWantedBlocks;
     const std::int64_t most = std::min(wanted / std::max<std::int64_t>(blocks, 1),
                                        steps / ((centres ? 1 : 2) * kStepsOfThread));
-    rows.splits = static_cast<int>(std::max<std::int64_t>(1, most));
-    return;
+    // The blocks of a cluster need no second kernel, but each has to read more.
+    const std::int64_t bytes = steps / kMaxCluster * threads * loaded_bytes(plan, rows);
+    if (plan.target.major < 9 || rows.atomics || steps < kLeastSteps || steps > kMostSteps ||
+        bytes > kBytesOfMember) {
+      rows.splits = static_cast<int>(std::max<std::int64_t>(1, most));
+      return;
+    }
+    least_steps = kStepsOfThread;
   }
   const std::int64_t bytes_of_block =
       std::int64_t{threads} * kStepsOfThread * 4 * registers_of_vector(plan, rows);
@@ -312,7 +321,7 @@ void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std:
     return 2 * all < 3 * device::kManyBlocks && all * bytes_of_block < device::kBytesUnderWay;
   };
   while (plan.target.major >= 9 && rows.cluster < kMaxCluster && are_few(rows.cluster * blocks) &&
-         steps / rows.cluster >= 2 * kStepsOfThread) {
+         steps / rows.cluster >= least_steps) {
     rows.cluster *= 2;
   }
 }
