@@ -75,6 +75,18 @@ TEST(Columns, OddShortOnesOfNarrowElementsAreShiftedByFewThreads) {
   EXPECT_FALSE(is_shifted(sum(f16, "(1,40,110247):(4409880,110247,1)", "(1,1,110247):(1,1,1)")));
 }
 
+// 1102/56 of the sweep: by 16 threads a column, the device had twice the threads that are resident.
+TEST(Columns, OddShortOnesAreSharedUntilTheDeviceIsFull) {
+  const auto shape = [](const std::string& outer) {
+    const Plan plan = sum(bf16, "(" + outer + ",108,2047):(221076,2047,1)",
+                          "(" + outer + ",1,2047):(2047,2047,1)");
+    return std::pair(rows_of(plan)->row_threads, plan.threads);
+  };
+  EXPECT_EQ(shape("35"), std::pair(8, 256));
+  EXPECT_EQ(shape("70"), std::pair(4, 256));
+  EXPECT_EQ(shape("20").second, 512) << "not even by 8 elements a thread";
+}
+
 // 1305/102 of the sweep, 8 columns: three threads of four had none.
 TEST(Columns, OfOneVectorHaveAllThreadsOfABlock) {
   const Plan plan = plan_of(test::make_op(f16, {{"x", "(25248,2):(2,1)"}, {"y", "(25248,2):(2,1)"}},
@@ -95,6 +107,18 @@ TEST(Columns, ThatAreFewAndLongAreHeldByClusters) {
   EXPECT_EQ(rows_of(few)->register_vectors, 10);
   EXPECT_TRUE(rows_of(softmax_of("38232", "64")) == nullptr ||
               rows_of(softmax_of("38232", "64"))->register_vectors == 0);
+}
+
+// 1303/188 of the sweep: 17.1 us by vectors of eight, 10.1 by four.
+TEST(Columns, OfHeavyFormulasHaveShortShiftedVectors) {
+  const auto norm = [](const char* formula, const std::string& columns) {
+    return plan_of(over_middle(f16, "(1,4762," + columns + "):(1," + columns + ",1)",
+                               "(1,1," + columns + "):(1,1,1)", formula))
+        .vector;
+  };
+  EXPECT_EQ(norm("v = silu(x); y = sum(v * v)", "1285"), 4);
+  EXPECT_EQ(norm("y = sum(x * x)", "1285"), 8);
+  EXPECT_EQ(norm("v = silu(x); y = sum(v * v)", "5661"), 8) << "strips for all multiprocessors";
 }
 
 // 1305/19 of the sweep: 54 us in strips of 64 bytes, 41 by a kernel a pass.

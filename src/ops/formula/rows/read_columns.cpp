@@ -17,7 +17,8 @@ constexpr int kMostOfBytes = 16;  // elements of a vector, if they are bytes
 constexpr std::int64_t kLongColumnOfBytes = 1024;
 // Fewer columns would be shared by clusters, to which shorter vectors leave more rows at once.
 constexpr std::int64_t kManyColumnsOfBytes = kLeastGroups * kMostOfBytes * device::kManyBlocks;
-constexpr std::int64_t kElementsShifted = 16;  // of a short column, by a thread
+// Elements of a short column, by a thread, and the fewest if these leave the device few threads.
+constexpr std::int64_t kElementsShifted = 16, kFewestShifted = 8;
 constexpr std::int64_t kLongShifted = 1024;    // columns that vectors of more than 4 elements suit
 constexpr std::int64_t kMostAccumulated = 48;  // bytes of a vector's accumulators
 
@@ -52,8 +53,10 @@ int most_of_read_columns(const Plan& plan, const Rows& rows) {
   }
   const std::int64_t sharing = *length <= kMostOfWhole ? 1 : ceil_div(*length, kStepsOfThread);
   while (vector > 1 && *count * sharing < vector * device::kThreadsAtOnce) vector /= 2;
-  // Odd ones are shifted, two chunks of registers each.
-  if (plan.extents[0].value() % 2 != 0 && *length < kLongShifted)
+  // Odd ones are shifted, two chunks of registers each. With what heavy formulas need, a block has
+  // a multiprocessor to itself, which few columns have in two turns.
+  const bool few = *count < kLeastGroups * kMostAcross * device::kManyBlocks;
+  if (plan.extents[0].value() % 2 != 0 && (*length < kLongShifted || (few && is_heavy(plan, rows))))
     vector = std::min(vector, kMostElements);
   // Of three vectors that lie side by side, blocks would take two, and one with the next three's.
   vector = std::min(vector, device::kWidestAccess / widest_in_row(plan, rows));
@@ -89,6 +92,9 @@ std::optional<RowShape> shape_shifted(const Plan& plan, Rows rows) {
     return std::nullopt;
   const std::int64_t wanted = std::max<std::int64_t>(1, *length / kElementsShifted);
   rows.row_threads = static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(wanted)));
+  while (*count * rows.row_threads < device::kThreadsAtOnce &&
+         *length >= 2 * kFewestShifted * rows.row_threads)
+    rows.row_threads *= 2;
   if (*count * rows.row_threads < device::kThreadsAtOnce) return std::nullopt;
   return RowShape{rows, kThreadsOfStrip};
 }
