@@ -121,6 +121,19 @@ TEST(Columns, OfHeavyFormulasHaveShortShiftedVectors) {
   EXPECT_EQ(norm("v = silu(x); y = sum(v * v)", "5661"), 8) << "strips for all multiprocessors";
 }
 
+// 1308/133 of the sweep: 14.9 us by two threads, 10.7 by one.
+TEST(Columns, OfSingleElementsOfSeveralInputsThatAThreadHoldsHaveOneThread) {
+  const auto threads = [](const std::string& length, const char* formula) {
+    const std::string x = "(1," + length + ",212359):(1,212359,1)";
+    Fused op = test::make_op(bf16, {{"x", x}, {"w", x}, {"y", x}}, formula);
+    op.axis = {1};
+    return rows_of(plan_of(op))->row_threads;
+  };
+  constexpr const char* kTwo = "v = x + w; e = exp(v - max(v)); y = e / sum(e)";
+  EXPECT_EQ(threads("19", kTwo), 1);
+  EXPECT_GT(threads("64", kTwo), 1);
+}
+
 // 1305/19 of the sweep: 54 us in strips of 64 bytes, 41 by a kernel a pass.
 TEST(Columns, InStripsBelowALineAreReadByAKernelAPass) {
   const auto template_of = [](const std::string& length) {
@@ -142,6 +155,15 @@ TEST(Columns, ThatFewBlocksShareHaveAClusterNotASecondKernel) {
   EXPECT_EQ(shared("986").cluster, 8);
   EXPECT_EQ(shared("9860").cluster, 1);
   EXPECT_GT(shared("9860").splits, 8);
+}
+
+// 16 blocks, of 1,024 threads each, held 99 columns of 2,282 f32.
+TEST(Columns, ThatAreHeldInNarrowStripsHaveMoreThreads) {
+  const std::string x = "(1,2282,99):(225918,99,1)";
+  const Plan plan = softmax(f32, x, x);
+  EXPECT_EQ(rows_of(plan)->cluster, 8);
+  EXPECT_EQ(rows_of(plan)->row_threads, 64);
+  EXPECT_EQ(strip_of(plan), 8) << "104 blocks";
 }
 
 // 1003/106 of the sweep: blocks of four bf16 side by side loaded quarters of sectors.

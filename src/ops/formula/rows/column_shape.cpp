@@ -179,8 +179,10 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
          count * sharing < (is_near ? kManyOfNear : 1) * device::kThreadsAtOnce)
     sharing *= 2;
   // Single elements of two bytes: registers for as many threads again.
-  while (plan.vector == 1 && bytes < kNarrowestAccess && 2 * chosen.threads() <= kThreadsAcross &&
-         2 * sharing < length && has_many() && count * sharing < 2 * device::kThreadsAtOnce)
+  const bool whole = sharing == 1 && length <= kFewHeld && registers_of_held(plan, rows) > 1;
+  while (plan.vector == 1 && bytes < kNarrowestAccess && !whole &&
+         2 * chosen.threads() <= kThreadsAcross && 2 * sharing < length && has_many() &&
+         count * sharing < 2 * device::kThreadsAtOnce)
     sharing *= 2;
   const auto is_too_wide = [&] {
     const std::int64_t threads = chosen.threads();
@@ -200,6 +202,10 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
   while (std::ranges::any_of(plan.operands, turns) && strip > vectors_of(device::kSectorBytes) &&
          chosen.threads() > kThreadsAcross * blocks)
     strip /= 2;
+  // Narrow strips of few columns have room for more threads.
+  while (count * sharing < kFewThreads && ceil_div(length, sharing) > kFewOfThread &&
+         2 * chosen.threads() <= kThreadsAcross * blocks)
+    sharing *= 2;
   if (chosen.threads() > kThreadsAcross * blocks) return std::nullopt;
   return chosen;
 }
@@ -241,7 +247,9 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
   const int widest = plan.vector == 1 && bytes_of_vector(plan, rows) >= kNarrowestAccess
                          ? kThreadsOfWidest
                          : kThreadsAcross;
-  if (are_odd && rows.cluster > 1) groups = std::max(groups, widest / rows.row_threads);
+  if (are_odd && rows.cluster > 1 &&
+      ceil_div(*count, widest / rows.row_threads) * rows.cluster >= device::kManyBlocks)
+    groups = std::max(groups, widest / rows.row_threads);
   while (are_odd && rows.cluster == 1 && plan.extents[0].value() >= 2 * groups &&
          2 * groups * rows.row_threads <= kThreadsAcross &&
          ceil_div(*count, 2 * groups) >= 2 * device::kWantedBlocks)
