@@ -146,6 +146,17 @@ TEST(Columns, InStripsBelowALineAreReadByAKernelAPass) {
   EXPECT_EQ(template_of("9635"), "fused_rows") << "a second kernel takes longer";
 }
 
+// 1308/40 of the sweep: 11.2 us by 338 blocks of 512 threads, 8.2 by as many of 256.
+TEST(Columns, OfAFewMoreBlocksThanRunAtOnceHaveSmallerOnes) {
+  const auto threads = [](const std::string& columns) {
+    return sum(f32, "(1,310," + columns + "):(1," + columns + ",1)",
+               "(1,1," + columns + "):(1,1,1)")
+        .threads;
+  };
+  EXPECT_EQ(threads("10800"), 256);
+  EXPECT_EQ(threads("8192"), 512);
+}
+
 // A second kernel takes longer than the blocks of a cluster wait for each other.
 TEST(Columns, ThatFewBlocksShareHaveAClusterNotASecondKernel) {
   const auto shared = [](const std::string& length) {

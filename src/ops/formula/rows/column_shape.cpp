@@ -19,14 +19,15 @@ using core::power_of_two_from;
 
 constexpr int kThreadsOfWidest = 1024;  // of strips of large elements that begin within sectors
 constexpr std::int64_t kNearBytes = 4 * device::kLineBytes;
-constexpr std::int64_t kFewOfThread = 8;  // vectors of a column
-constexpr std::int64_t kFewOfIdle = 4;    // the same if few threads have any
-constexpr std::int64_t kManyOfNear = 8;   // times the threads that are resident
-constexpr std::int64_t kManyOfShort = 4;  // the same of columns that are read once
-constexpr int kGroupsOfLine = 8;          // 128 bytes
-constexpr double kGainOfFull = 1.2;       // of blocks half as wide
-constexpr double kBusyOfStrips = 0.55;    // least part of threads, of columns that splits share
-constexpr int kMaxCluster = 8;            // every device with clusters supports it
+constexpr std::int64_t kFewOfThread = 8;   // vectors of a column
+constexpr std::int64_t kFewOfIdle = 4;     // the same if few threads have any
+constexpr std::int64_t kManyOfNear = 8;    // times the threads that are resident
+constexpr std::int64_t kManyOfShort = 4;   // the same of columns that are read once
+constexpr int kGroupsOfLine = 8;           // 128 bytes
+constexpr double kGainOfFull = 1.2;        // of blocks half as wide
+constexpr double kBusyOfStrips = 0.55;     // least part of threads, of columns that splits share
+constexpr int kMaxCluster = 8;             // every device with clusters supports it
+constexpr std::int64_t kManyOfThread = 8;  // vectors, of columns that are read once
 // Registers that hold all of a column, and those that hold a thread's part and what is made of it.
 constexpr int kRegistersOfWhole = 64;
 constexpr int kRegistersOfThread = 96;
@@ -404,6 +405,13 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
   if (count && length) {
     share_among_blocks(plan, ceil_div(*count, groups), rows.row_threads * groups,
                        *length / rows.row_threads, rows);
+  }
+  // Of blocks that are a few more than run at once, the last would run alone.
+  if (count && length && rows.cluster * rows.splits == 1 && rows.row_threads > 1 &&
+      rows.row_threads * groups == kThreadsAcross && *length < kManyOfThread * rows.row_threads) {
+    const std::int64_t blocks = ceil_div(*count, groups);
+    if (blocks > 2 * device::kMultiprocessors && blocks < 3 * device::kMultiprocessors)
+      rows.row_threads /= 2;
   }
   threads = std::max(kWarp, rows.row_threads * groups);
   groups = threads / rows.row_threads;
