@@ -39,6 +39,7 @@ TEST(Rows, WithShortRunsHaveTheirThreadsSideBySide) {
       {"runs of two sectors", "(512,2448,16):(39168,16,1)", kNorm, false, 512, 512, 1, 1, 4},
       {"odd runs in clusters", "(3000,300,3):(900,3,1)", kNorm, true, 64, 256, 8, 1, 18},
       {"few rows", "(300,30,3):(90,3,1)", kNorm, false, 256, 256, 1, 1, 4},
+      {"too few for blocks to wait", "(42,49,9):(441,9,1)", kNorm, true, 256, 256, 1, 1, 2},
       {"rows with gaps between them", "(512,2448,4):(19584,8,1)", kNorm, false, 256, 256, 1, 1, 2},
   };
   for (const Row& row : kRows) {

@@ -59,33 +59,45 @@ std::optional<RowShape> shape_abreast(const Plan& plan, Rows rows, std::int64_t 
     return power_of_two_from(
         std::min({ceil_div(std::int64_t{bytes}, run), *count, std::int64_t{kWarp}}));
   };
-  if (is_one_pass(plan)) {
-    const int side = side_by_side(device::kLineBytes);
-    share(side, kMostThreads);
-    share_among_blocks(plan, ceil_div(*count, side), rows.row_threads * side,
-                       *vectors / rows.row_threads, rows);
-    if (rows.splits > 1 && least_access(plan, rows) <= kNarrowAccess) rows.splits *= 2;
-    return RowShape{rows, rows.row_threads * side};
-  }
+  // Of few elements, the blocks of a cluster take longer to wait for each other than to load
+  // theirs.
+  const bool tiny = *count * *vectors <= device::kThreadsAtOnce / 4;
   const auto holds = [&](int side, int threads, int most) {
     share(side, threads);
+    const std::int64_t blocks = ceil_div(*count, side);
+    if (blocks * most_blocks < device::kManyBlocks) return false;
     for (rows.cluster = 1; rows.cluster <= most_blocks; rows.cluster *= 2) {
       const std::int64_t steps = ceil_div(*vectors, threads_of_row(rows));
       rows.register_vectors = static_cast<int>(steps);
-      const bool many = ceil_div(*count, side) * rows.cluster >= device::kManyBlocks;
+      const bool many = tiny || blocks * rows.cluster >= device::kManyBlocks;
       if (many && steps * registers <= most && steps <= most_held) return true;
     }
     return false;
   };
   // Blocks wait for their rows together: small ones, with a few rows each, wait for less.
   const int few = std::max(side_by_side(kFewBytes), std::min(kFewRows, power_of_two_from(*count)));
-  for (const int most : {kFewRegisters, kManyRegisters}) {
-    for (const int threads : {kMostThreads / 2, kMostThreads}) {
-      for (const int side : {few, side_by_side(device::kSectorBytes)})
-        if (holds(side, threads, most)) return RowShape{rows, rows.row_threads * side};
+  const auto held = [&]() -> std::optional<RowShape> {
+    for (const int most : {kFewRegisters, kManyRegisters}) {
+      for (const int threads : {kMostThreads / 2, kMostThreads}) {
+        for (const int side : {few, side_by_side(device::kSectorBytes)})
+          if (holds(side, threads, most)) return RowShape{rows, rows.row_threads * side};
+      }
     }
+    return std::nullopt;
+  };
+  if (!is_one_pass(plan)) return held();
+  // Centres take longer to exchange than a second pass over registers.
+  if (has_centres(plan)) {
+    if (const auto shape = held()) return shape;
+    rows.cluster = 1;
+    rows.register_vectors = 0;
   }
-  return std::nullopt;
+  const int side = side_by_side(device::kLineBytes);
+  share(side, kMostThreads);
+  share_among_blocks(plan, ceil_div(*count, side), rows.row_threads * side,
+                     *vectors / rows.row_threads, rows);
+  if (rows.splits > 1 && least_access(plan, rows) <= kNarrowAccess) rows.splits *= 2;
+  return RowShape{rows, rows.row_threads * side};
 }
 
 }  // namespace tilejit::plan
