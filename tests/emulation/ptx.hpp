@@ -42,6 +42,10 @@ inline void redux_sync_max_s32(int& most, int x, u32 lanes) {
 inline void redux_sync_min_s32(int& least, int x, u32 lanes) {
   least = __reduce_min_sync(lanes, x);
 }
+inline void redux_sync_min_u32(u32& least, u32 x, u32 lanes) {
+  constexpr u32 kSign = 0x80000000;  // with it the order of signed numbers is that of unsigned ones
+  least = static_cast<u32>(__reduce_min_sync(lanes, static_cast<int>(x ^ kSign))) ^ kSign;
+}
 
 inline void st_global_v2_b32(void* to, u32 a, u32 b) {
   const u32 words[] = {a, b};

@@ -161,6 +161,16 @@ TEST(Render, ValuesThatPassesShareHaveABoundOfRegisters) {
   EXPECT_FALSE(bounds("y = var(x + 1)"));
 }
 
+TEST(Render, PlacesAreFoundByWarpsOfOneRow) {
+  const auto by_warps = [](DType dtype, const char* length) {
+    return has_text(dtype, "30000", length, "y = f32(argmax(x))", "find_largest(");
+  };
+  EXPECT_TRUE(by_warps(f32, "1000"));
+  EXPECT_TRUE(by_warps(bf16, "4000"));
+  EXPECT_FALSE(by_warps(f32, "24")) << "a warp has several rows";
+  EXPECT_FALSE(by_warps(i32, "1000"));
+}
+
 TEST(Render, ExchangesOfFewThreadsAreUnrolled) {
   EXPECT_TRUE(has_text(f32, "300", "1000", "y = var(x)", "HAS_FEW_THREADS 1"));
   EXPECT_FALSE(has_text(f32, "30000", "1000", "y = var(x)", "HAS_FEW_THREADS"));

@@ -23,6 +23,24 @@ std::string precedes(const Node& node, NodeId id, const std::string& value,
                      better);
 }
 
+/// The same for floats, whose accumulator is nan until it has found an element. Without branches,
+/// and a chain of comparisons: the next element waits for `better` of two floats only.
+std::string float_precedes(const Node& node, NodeId id, const std::string& value,
+                           const std::string& place, bool in_order) {
+  const char* const no_better = node.op == Op::reduce_argmin ? ">=" : "<=";
+  const std::string is_better = fmt::format("!({} {} a{})", value, no_better, id);
+  const std::string is_number = fmt::format("{0} == {0}", value);
+  if (in_order) return fmt::format("{} & ({})", is_better, is_number);
+  return fmt::format("({2} | (({0} == a{1}) & ({3} < b{1}))) & ({4})", value, id, is_better, place,
+                     is_number);
+}
+
+std::string better_of_floats(const Node& node, const Node& argument, NodeId id,
+                             const std::string& value) {
+  return fmt::format("{}{}(a{}, {})", node.op == Op::reduce_argmin ? "fmin" : "fmax",
+                     argument.type == f64 ? "" : "f", id, value);
+}
+
 }  // namespace
 
 std::string_view CombiningWriter::place_type() const {
@@ -57,7 +75,9 @@ void CombiningWriter::write_pass_members(int pass) {
     const Node& node = node_of(id);
     if (passes_.is_centred(id)) continue;
     if (expr::finds_place(node.op)) {
-      line(fmt::format("  {} a{} = 0;", accumulator_type(node_of(node.args[0])), id));
+      const Node& argument = node_of(node.args[0]);
+      line(fmt::format("  {} a{} = {};", accumulator_type(argument), id,
+                       is_floating(argument.type) ? nan_of(argument) : "0"));
       line(fmt::format("  {} b{} = -1;  // its place", place_type(), id));
     } else {
       line(fmt::format("  {} a{} = {};", accumulator_type(node), id, identity(node)));
@@ -85,6 +105,12 @@ void CombiningWriter::write_element_fold(int pass) {
       const Node& argument = node_of(node.args[0]);
       const std::string value = fmt::format("{}(v{})", accumulator_type(argument), node.args[0]);
       const std::string place = fmt::format("{}(n{})", place_type(), place_of(node));
+      if (is_floating(argument.type)) {
+        line(fmt::format("    b{0} = {1} ? {2} : b{0};  // no nan", id,
+                         float_precedes(node, id, value, place, comes_in_order(node)), place));
+        line(fmt::format("    a{} = {};", id, better_of_floats(node, argument, id, value)));
+        continue;
+      }
       const char* const better = node.op == Op::reduce_argmin ? "<" : ">";
       line(comes_in_order(node)
                ? fmt::format("    if ({0} {1} a{2} || (b{2} < 0 && {0} == {0})) {{  // no nan",
@@ -120,6 +146,13 @@ void CombiningWriter::write_combine(int pass) {
     const std::string own = fmt::format("a{}", id), value = "other." + own;
     if (expr::finds_place(node.op)) {
       const std::string place = fmt::format("other.b{}", id);
+      const Node& argument = node_of(node.args[0]);
+      if (is_floating(argument.type)) {
+        line(fmt::format("    b{0} = {1} ? {2} : b{0};", id,
+                         float_precedes(node, id, value, place, false), place));
+        line(fmt::format("    a{} = {};", id, better_of_floats(node, argument, id, value)));
+        continue;
+      }
       line(fmt::format("    if ({} >= 0 && ({})) {{", place, precedes(node, id, value, place)));
       line(fmt::format("      a{0} = {1};\n      b{0} = {2};\n    }}", id, value, place));
     } else {

@@ -41,6 +41,7 @@ std::vector<std::string_view> RowsWriter::own_headers() const {
   if (std::ranges::any_of(passes_.sums, is_centred)) headers.emplace_back("centred");
   headers.emplace_back("dependent");
   if (rows_.turned > 0) headers.emplace_back("turned");
+  if (finds_places_by_warps()) headers.emplace_back("places");
   if (keeps_inputs()) headers.emplace_back(plan_.peeled ? "kept" : "bulk");
   return headers;
 }
@@ -159,16 +160,36 @@ void RowsWriter::write_pass_list() {
   line("");
 }
 
-/// A single extremum in single precision takes one instruction for all lanes of a warp.
+/// Whether the lanes of a warp combine what `reductions` accumulate by instructions of their own: a
+/// single extremum in single precision, or its place among 2^31.
+bool RowsWriter::has_instruction(const std::vector<NodeId>& reductions) const {
+  if (reductions.size() != 1 || plan_.target.major < 8) return false;
+  const Node& node = node_of(reductions.front());
+  if (!expr::finds_place(node.op)) return is_extremum(node.op) && accumulator_type(node) == "float";
+  return rows_.along() && !rows_.abreast && rows_.row_threads >= plan::kWarp &&
+         plan::has_short_rows(plan_) && accumulator_type(node_of(node.args[0])) == "float";
+}
+
+bool RowsWriter::finds_places_by_warps() const {
+  for (int pass = 0; pass < passes_.count; ++pass) {
+    const std::vector<NodeId> reductions = passes_.reductions(plan_.program, pass);
+    if (has_instruction(reductions) && expr::finds_place(node_of(reductions.front()).op))
+      return true;
+  }
+  return false;
+}
+
 void RowsWriter::write_warp_combination(const std::vector<NodeId>& reductions) {
   const NodeId id = reductions.front();
   const Node& node = node_of(id);
-  const bool has_instruction = reductions.size() == 1 && plan_.target.major >= 8 &&
-                               is_extremum(node.op) && accumulator_type(node) == "float";
-  line(fmt::format("  enum : bool {{ kExtremum = {} }};", has_instruction));
-  if (!has_instruction) return;
-  line(fmt::format("\n  TILE_DEVICE void combine_warp() {{\n    a{0} = warp_{1}(a{0});\n  }}", id,
-                   node.op == Op::reduce_max ? "max" : "min"));
+  line(fmt::format("  enum : bool {{ kExtremum = {} }};", has_instruction(reductions)));
+  if (!has_instruction(reductions)) return;
+  const std::string text =
+      expr::finds_place(node.op)
+          ? fmt::format("find_{1}(a{0}, b{0})", id,
+                        node.op == Op::reduce_argmin ? "smallest" : "largest")
+          : fmt::format("a{0} = warp_{1}(a{0})", id, node.op == Op::reduce_max ? "max" : "min");
+  line(fmt::format("\n  TILE_DEVICE void combine_warp() {{\n    {};\n  }}", text));
 }
 
 void RowsWriter::write_pass_fold(int pass) {

@@ -38,6 +38,8 @@ class RowsWriter : public CombiningWriter {
   void write_partials() final;
   void write_pass_list() final;
   void write_warp_combination(const std::vector<expr::NodeId>& reductions) final;
+  [[nodiscard]] bool has_instruction(const std::vector<expr::NodeId>& reductions) const;
+  [[nodiscard]] bool finds_places_by_warps() const;
   void write_pass_fold(int pass) final;
   [[nodiscard]] Code load_in_pass(const plan::Operand& operand) const final;
 
