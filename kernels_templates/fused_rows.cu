@@ -136,6 +136,18 @@ struct Thread {
 #endif
   }
 
+#ifdef HOLDS_VALUES
+  // Computes what several passes need of each element.
+  TILE_DEVICE void hold_values(Vector* vectors) const {
+    int s = 0;
+#pragma unroll
+    do {
+      const Index v = rank + s * kClusterRowThreads;
+      if (kStepsAreWhole || v < end) vectors[s].hold_values(p, row, v);
+    } while (kRegisterVectors > 1 && ++s < kRegisterVectors);
+  }
+#endif
+
 #if !ROWS_IN_REGISTERS
   // Folds the thread's vectors, from `v` on, that are loaded together.
   // `Loaded` is a parameter since only some vectors have the fold below a maximum.
@@ -468,6 +480,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #else
   Vector vectors[kRegisterVectorsOrOne];
   self.load(vectors);
+#ifdef HOLDS_VALUES
+  self.hold_values(vectors);
+#endif
 #if KEEPS_INPUTS
   keep_inputs(p, block_rank);
 #endif

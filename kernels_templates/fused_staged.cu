@@ -158,6 +158,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const Thread self{p, row, vectors, rank, group};
     // Of rows side by side, shared memory has only those that exist.
     if (kColumns == 1 || active) self.for_each([&](int s, Index v) { vectors[s].load(p, row, v); });
+#ifdef HOLDS_VALUES
+    self.for_each([&](int s, Index v) { vectors[s].hold_values(p, row, v); });
+#endif
     Results r[1];
     self.reduce_all(PassList(), r);
     if (!active) continue;

@@ -85,7 +85,8 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
   for (const char* macro :
        {"TILE_DEVICE", "KERNEL_NAME", "KERNEL_NAME_COMBINE", "KERNEL_NAME_WIDE", "INDEX_NARROW",
         "INDEX_WIDE", "SPLITS_ROWS", "COUNTS_BLOCKS", "ROWS_IN_REGISTERS", "KEEPS_INPUTS",
-        "USES_CLUSTER", "TAKES_ROW_AFTER_ROW", "TURNS_OUTPUTS"}) {
+        "USES_CLUSTER", "TAKES_ROW_AFTER_ROW", "TURNS_OUTPUTS", "ROWS_ABREAST", "BLOCKS_AT_ONCE",
+        "HAS_FEW_THREADS", "PARTS_HAVE_CENTRES", "CHAINS_BATCHES", "HOLDS_VALUES"}) {
     text += std::string("#undef ") + macro + "\n";
   }
   return text;

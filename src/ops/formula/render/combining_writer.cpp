@@ -20,6 +20,7 @@ void CombiningWriter::write_constants() {
 void CombiningWriter::write_before_formula() {
   write_row();
   write_results();
+  if (!passes_.held_nodes().empty()) write_hold();
   for (int pass = 0; pass < passes_.count; ++pass) write_pass(pass);
   write_pass_list();
   if (direction_) write_scans();
@@ -40,16 +41,21 @@ expr::Slice CombiningWriter::formula() const {
 std::string CombiningWriter::given(NodeId id) const {
   const Node& node = node_of(id);
   if (passes_.is_result(plan_.program, id)) return fmt::format("r.v{}", id);
+  if (!passes_.held.empty() && passes_.held[static_cast<std::size_t>(id)])
+    return fmt::format("h{}", id);
   if (expr::is_scan(node.op)) return fmt::format("a.next{}(v{})", id, node.args[0]);
   return HeaderWriter::given(id);
 }
 
 std::string CombiningWriter::own_parameters(bool outputs) const {
-  return direction_ && outputs ? ", const Results& r, Scans& a" : ", const Results& r";
+  std::string parameters =
+      direction_ && outputs ? ", const Results& r, Scans& a" : ", const Results& r";
+  for (const NodeId id : passes_.held_nodes()) parameters += fmt::format(", float h{}", id);
+  return parameters;
 }
 
 std::string CombiningWriter::own_arguments(int i) const {
-  return rows_.along() ? ", r[0]" : fmt::format(", r[e + {}]", i);
+  return (rows_.along() ? ", r[0]" : fmt::format(", r[e + {}]", i)) + held_arguments(i);
 }
 
 bool CombiningWriter::has_outputs(bool per_row) const {

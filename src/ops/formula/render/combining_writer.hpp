@@ -111,6 +111,11 @@ class CombiningWriter : public HeaderWriter {
   [[nodiscard]] bool comes_in_order(const expr::Node& node) const;
 
   // Vectors.
+  /// Values that threads hold instead of inputs: the function that computes those of an element,
+  /// their place in a vector, and the arguments that stand for those of element `i` of a group.
+  void write_hold();
+  void write_held();
+  [[nodiscard]] std::string held_arguments(int i) const;
   void write_load();
   void write_map();
   void write_scan_map();

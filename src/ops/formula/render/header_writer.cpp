@@ -262,7 +262,11 @@ HeaderWriter::Asked HeaderWriter::asked_by(const std::vector<bool>& nodes) const
 }
 
 std::string HeaderWriter::element_parameters(const Asked& asked, bool outputs) const {
-  std::string parameters = "const Params& p" + own_parameters(outputs);
+  return "const Params& p" + own_parameters(outputs) + asked_parameters(asked, outputs);
+}
+
+std::string HeaderWriter::asked_parameters(const Asked& asked, bool outputs) const {
+  std::string parameters;
   for (std::size_t k = 0; k < plan_.places.size(); ++k) {
     if (asked.places[k]) parameters += fmt::format(", i64 n{}", k);
   }

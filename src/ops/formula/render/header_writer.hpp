@@ -117,6 +117,8 @@ class HeaderWriter {
   [[nodiscard]] Asked asked_by_formula() const { return asked_by(formula().nodes); }
   /// The parameters t<k> for inputs of an element and, if `outputs`, y<k> for its outputs.
   [[nodiscard]] std::string element_parameters(const Asked& asked, bool outputs) const;
+  /// Those of them that differ between elements.
+  [[nodiscard]] std::string asked_parameters(const Asked& asked, bool outputs) const;
   /// Calls the formula for each element of a vector.
   void write_groups();
   void write_unpacking(const plan::Operand& operand, const Asked& asked, bool outputs);

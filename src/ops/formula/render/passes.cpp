@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "expr/traits.hpp"
+#include "render/held_values.hpp"
 #include "rows/row_threads.hpp"
 #include "rows/rows.hpp"
 
@@ -14,9 +15,6 @@ namespace {
 using expr::kNoNode;
 using expr::Node;
 using expr::NodeId;
-
-constexpr int kHeavyValues = 16;    // instructions of an element
-constexpr int kPlainOfSpecial = 4;  // instructions that take as long as a special one
 
 bool is_scan_of(const Node& scan, const Node& reduction) {
   static constexpr std::pair<expr::Op, expr::Op> kPairs[] = {
@@ -109,18 +107,8 @@ Passes find_passes(const plan::Plan& plan) {
     }
   }
   find_totals(plan, passes);
+  find_held(plan, passes);
   return passes;
-}
-
-namespace {
-
-constexpr int kManyElements = 8;  // of a vector, whose code a pass has twice
-
-/// Whether most warps have the end of a run, so that branches around what does not exist are taken
-/// both ways.
-bool has_ends_in_warps(const plan::Plan& plan) {
-  const Dim& run = plan.extents.front();
-  return run.is_known() && run.value() < std::int64_t{2} * plan::kWarp * plan.vector;
 }
 
 int cost_of(const Node& node) {
@@ -128,7 +116,6 @@ int cost_of(const Node& node) {
   return one.plain + kPlainOfSpecial * one.special;
 }
 
-/// Per node, how many passes need it.
 std::vector<int> passes_that_need(const plan::Plan& plan, const Passes& passes) {
   std::vector<int> passes_of(plan.program.nodes.size(), 0);
   const auto need = [&](const std::vector<bool>& needed) {
@@ -145,6 +132,17 @@ std::vector<int> passes_that_need(const plan::Plan& plan, const Passes& passes) 
     need(scanned);
   }
   return passes_of;
+}
+
+namespace {
+
+constexpr int kManyElements = 8;  // of a vector, whose code a pass has twice
+
+/// Whether most warps have the end of a run, so that branches around what does not exist are taken
+/// both ways.
+bool has_ends_in_warps(const plan::Plan& plan) {
+  const Dim& run = plan.extents.front();
+  return run.is_known() && run.value() < std::int64_t{2} * plan::kWarp * plan.vector;
 }
 
 /// Whether the node makes a float of a whole number.
@@ -296,9 +294,24 @@ std::vector<bool> Passes::needed_for(const expr::Program& program,
   }
   for (std::size_t i = program.nodes.size(); i-- > 0;) {  // operands come before their users
     const auto id = static_cast<NodeId>(i);
-    if (needed[i] && !is_result(program, id)) need_args(id);
+    const bool is_held = !held.empty() && held[i];
+    if (needed[i] && !is_held && !is_result(program, id)) need_args(id);
   }
   return needed;
+}
+
+std::vector<NodeId> Passes::held_nodes() const {
+  std::vector<NodeId> found;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    if (held[i]) found.push_back(static_cast<NodeId>(i));
+  }
+  return found;
+}
+
+std::vector<bool> Passes::needed_for_held(const expr::Program& program) const {
+  Passes computing = *this;
+  computing.held.clear();
+  return computing.needed_for(program, held_nodes());
 }
 
 std::vector<bool> Passes::needed_for_rescaled(const expr::Program& program, int pass) const {

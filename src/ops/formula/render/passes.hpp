@@ -16,6 +16,10 @@ struct Passes {
   /// is computed once per row, together with the last result of which it is made.
   std::vector<bool> hoisted;
 
+  /// Per node: whether a thread computes it once for each element that it holds, and then holds it
+  /// in the place of what it is made of.
+  std::vector<bool> held;
+
   std::vector<expr::JoinedSum> sums;  ///< per node: the reduction in whose pass it is folded
   /// Per node: the scan whose total it is. Such reductions have no pass of their own; all other
   /// functions find them at pass `count`.
@@ -41,10 +45,13 @@ struct Passes {
   [[nodiscard]] bool is_total(expr::NodeId id) const {
     return totals[static_cast<std::size_t>(id)] != expr::kNoNode;
   }
+  [[nodiscard]] std::vector<expr::NodeId> held_nodes() const;
+  /// The nodes that are computed before all passes, down to loads and constants.
+  [[nodiscard]] std::vector<bool> needed_for_held(const expr::Program& program) const;
   /// Whether the node is one of the row's results.
   [[nodiscard]] bool is_result(const expr::Program& program, expr::NodeId id) const;
-  /// The nodes that `roots` need, down to loads, constants and results. A result or scan among the
-  /// roots stands for its arguments.
+  /// The nodes that `roots` need, down to loads, constants, results, and values that are held. A
+  /// result or scan among the roots stands for its arguments.
   [[nodiscard]] std::vector<bool> needed_for(const expr::Program& program,
                                              const std::vector<expr::NodeId>& roots) const;
   /// The same for the rescaled sums of pass `pass`, including the nodes that are made of the
@@ -53,6 +60,14 @@ struct Passes {
 };
 
 [[nodiscard]] Passes find_passes(const plan::Plan& plan);
+
+inline constexpr int kHeavyValues = 16;    ///< instructions of an element
+inline constexpr int kPlainOfSpecial = 4;  ///< instructions that take as long as a special one
+
+/// Instructions of a node for an element.
+[[nodiscard]] int cost_of(const expr::Node& node);
+/// Per node, how many passes need it, except the one that stores.
+[[nodiscard]] std::vector<int> passes_that_need(const plan::Plan& plan, const Passes& passes);
 
 /// Whether threads compute values of elements that may not exist, too, and drop them: if several
 /// passes over vectors that a thread holds need the same values, which take many instructions, or

@@ -55,6 +55,7 @@ void CombiningWriter::write_vector() {
   line("struct Vector {");
   write_inputs();
   write_load();
+  if (!passes_.held_nodes().empty()) write_held();
   for (int pass = 0; pass < passes_.count; ++pass) {
     write_pass_fold(pass);
     if (passes_.rescaled(plan_.program, pass).empty()) continue;
@@ -66,6 +67,41 @@ void CombiningWriter::write_vector() {
   } else {
     write_map();
   }
+}
+
+void CombiningWriter::write_hold() {
+  const std::vector<NodeId> held = passes_.held_nodes();
+  const std::vector<bool> nodes = passes_.needed_for_held(plan_.program);
+  line("#define HOLDS_VALUES 1  // of elements, in the place of inputs");
+  std::string parameters = "const Params& p";
+  for (const NodeId id : held) parameters += fmt::format(", float& h{}", id);
+  line(fmt::format("TILE_DEVICE void hold({}{}) {{", parameters,
+                   asked_parameters(asked_by(nodes), false)));
+  write_values({.nodes = nodes,
+                .stores = {},
+                .given = [this](NodeId id) { return HeaderWriter::given(id); },
+                .results = held},
+               2);
+  for (const NodeId id : held) line(fmt::format("  h{0} = v{0};", id));
+  line("}\n");
+}
+
+void CombiningWriter::write_held() {
+  const Asked asked = asked_by(passes_.needed_for_held(plan_.program));
+  for (const NodeId id : passes_.held_nodes()) line(fmt::format("  float held{}[kVector];", id));
+  line("\n  TILE_DEVICE void hold_values(const Params& p, const Row& row, Index v) {");
+  out_ += pass_start(asked, {}) + shifts(asked);
+  line("#pragma unroll");
+  line(fmt::format("    for (int e = 0; e < kVector; e += {}) {{", group()));
+  for (const Operand& operand : plan_.operands) write_unpacking(operand, asked, false);
+  for (int i = 0; i < group(); ++i) write_call(i, "hold", "p" + held_arguments(i), asked, false);
+  line("    }\n  }");
+}
+
+std::string CombiningWriter::held_arguments(int i) const {
+  std::string arguments;
+  for (const NodeId id : passes_.held_nodes()) arguments += fmt::format(", held{}[e + {}]", id, i);
+  return arguments;
 }
 
 void CombiningWriter::write_load() {
@@ -133,9 +169,11 @@ void CombiningWriter::write_fold(const std::string& accumulator, const Asked& as
       const std::string at = along ? "0" : i == 0 ? "e" : fmt::format("e + {}", i);
       const std::string fold = fmt::format("a[{}].fold{}", at, below ? "_below" : "");
       if (computes_always_) {
-        write_call(i, fold + "_if", fmt::format("{}, p, r[{}]", exists(i), at), asked, false);
+        write_call(i, fold + "_if", fmt::format("{}, p, r[{}]{}", exists(i), at, held_arguments(i)),
+                   asked, false);
       } else {
-        write_call(i, (all ? "" : if_exists(i)) + fold, fmt::format("p, r[{}]", at), asked, false);
+        write_call(i, (all ? "" : if_exists(i)) + fold,
+                   fmt::format("p, r[{}]{}", at, held_arguments(i)), asked, false);
       }
     }
     line("    }");

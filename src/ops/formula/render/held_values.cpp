@@ -1,0 +1,127 @@
+#include "render/held_values.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "expr/traits.hpp"
+#include "rows/rows.hpp"
+
+namespace tilejit::render {
+namespace {
+
+using expr::kNoNode;
+using expr::Node;
+using expr::NodeId;
+
+// Registers of a thread; of large blocks, so many that a multiprocessor has two of them.
+constexpr int kMostHeldValues = 48, kMostOfLargeBlock = 16;
+constexpr int kLargeBlock = 512;  // threads
+
+/// Per node, how many passes need it, including the one that stores.
+std::vector<int> passes_with_stores(const plan::Plan& plan, const Passes& passes) {
+  std::vector<int> passes_of = passes_that_need(plan, passes);
+  std::vector<NodeId> stored;
+  for (const expr::Store& store : plan.program.stores) {
+    const auto& operand = plan.operands[static_cast<std::size_t>(store.tensor)];
+    if (!operand.per_row && !passes.is_result(plan.program, store.value))
+      stored.push_back(store.value);
+  }
+  const std::vector<bool> needed = passes.needed_for(plan.program, stored);
+  for (std::size_t i = 0; i < needed.size(); ++i) passes_of[i] += needed[i];
+  return passes_of;
+}
+
+/// Whether the node's code has branches in single precision. The compiler computes what follows a
+/// branch again for each pass.
+bool has_branches(const Node& node) {
+  return node.op == expr::Op::sin || node.op == expr::Op::cos || node.op == expr::Op::tan;
+}
+
+/// Whether a thread loads all its vectors of a row before it computes anything, and has registers
+/// for values instead.
+bool may_hold_values(const plan::Plan& plan) {
+  const bool staged = std::holds_alternative<plan::StagedRows>(plan.family);
+  if (!staged && !std::holds_alternative<plan::Rows>(plan.family)) return false;
+  const plan::Rows& rows = *plan::rows_of(plan);
+  return rows.along() && rows.splits == 1 && !rows.ahead && !plan::direction_of(plan) &&
+         rows.register_vectors > 0;
+}
+
+/// Whether a pass computes its values under conditions, so that the compiler does not know that
+/// another pass has computed them.
+bool computes_under_conditions(const plan::Plan& plan, const Passes& passes) {
+  const plan::Rows& rows = *plan::rows_of(plan);
+  const bool whole =
+      plan::vectors_in_row(plan, rows) == plan::threads_of_row(rows) * rows.register_vectors;
+  return (!whole || plan.ragged) && !computes_always(plan, rows, passes);
+}
+
+/// Instructions of the node, of which functions of 16-bit values have a few.
+int cost_with_approximation(const Node& node) {
+  const bool narrow = is_floating(node.type) && size_bytes(node.type) <= 2;
+  return narrow && !expr::traits(node.op).approximation.empty() ? kPlainOfSpecial : cost_of(node);
+}
+
+/// Per node: whether a thread could compute it as soon as its vectors are loaded, and several
+/// passes need it.
+std::vector<bool> shared_values(const plan::Plan& plan, const Passes& passes,
+                                const std::vector<int>& passes_of) {
+  const std::vector<Node>& nodes = plan.program.nodes;
+  std::vector<bool> of_vector(nodes.size(), true), shared(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = nodes[i];
+    of_vector[i] = node.op != expr::Op::index && !expr::is_reduction(node.op);
+    if (node.op == expr::Op::load) {
+      const auto& operand = plan.operands[static_cast<std::size_t>(node.source)];
+      of_vector[i] = plan::is_loaded_with_row(*plan::rows_of(plan), operand);
+    }
+    for (const NodeId arg : node.args)
+      of_vector[i] = of_vector[i] && (arg == kNoNode || of_vector[static_cast<std::size_t>(arg)]);
+    shared[i] = passes_of[i] > 1 && passes.in_row[i] && of_vector[i] && node.op != expr::Op::load &&
+                expr::compute_type(node.type) == "float";
+  }
+  return shared;
+}
+
+/// The last of the values that are `shared`: those that something else is made of.
+std::vector<bool> last_of_shared(const plan::Plan& plan, const std::vector<int>& passes_of,
+                                 const std::vector<bool>& shared) {
+  const std::vector<Node>& nodes = plan.program.nodes;
+  std::vector<bool> last(nodes.size());
+  const auto ask = [&](NodeId id) {
+    if (id != kNoNode && shared[static_cast<std::size_t>(id)])
+      last[static_cast<std::size_t>(id)] = true;
+  };
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const bool needs = expr::is_reduction(nodes[i].op) || passes_of[i] > 0;
+    if (!shared[i] && needs) std::ranges::for_each(nodes[i].args, ask);
+  }
+  for (const expr::Store& store : plan.program.stores) ask(store.value);
+  return last;
+}
+
+}  // namespace
+
+void find_held(const plan::Plan& plan, Passes& passes) {
+  if (!may_hold_values(plan)) return;
+  const std::vector<Node>& nodes = plan.program.nodes;
+  const std::vector<int> passes_of = passes_with_stores(plan, passes);
+  const std::vector<bool> shared = shared_values(plan, passes, passes_of);
+  int cost = 0;
+  bool branches = false;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!shared[i]) continue;
+    cost += cost_with_approximation(nodes[i]);
+    branches = branches || has_branches(nodes[i]);
+  }
+  const bool heavy = cost >= kHeavyValues && computes_under_conditions(plan, passes);
+  if (!branches && !heavy) return;
+  std::vector<bool> held = last_of_shared(plan, passes_of, shared);
+  const auto elements = plan::rows_of(plan)->register_vectors * plan.vector;
+  const int of_large = branches ? kMostOfLargeBlock : 0;
+  const int most = plan.threads < kLargeBlock ? kMostHeldValues : of_large;
+  if (std::ranges::count(held, true) * elements <= most) passes.held = std::move(held);
+}
+
+}  // namespace tilejit::render

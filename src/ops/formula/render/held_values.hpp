@@ -1,0 +1,11 @@
+#pragma once
+
+#include "render/passes.hpp"
+
+namespace tilejit::render {
+
+/// Finds the values that threads hold (Passes::held): those that the compiler would compute again
+/// in each pass, because they follow a branch or a condition, if they take many instructions.
+void find_held(const plan::Plan& plan, Passes& passes);
+
+}  // namespace tilejit::render
