@@ -52,6 +52,23 @@ TEST(Parts, WeightsInAnotherOrderThanRowsAreCopiedFirst) {
       << "a copy of what does not repeat would take as long as the rows";
 }
 
+/// Norms of the rows of x with weights, in f32.
+Fused layernorm(const std::string& rows, const std::string& length) {
+  const std::string layout = "(" + rows + "," + length + "):(" + length + ",1)";
+  Fused op =
+      test::make_op(f32, {{"x", layout}, {"w", length + ":1"}, {"b", length + ":1"}, {"y", layout}},
+                    "y = (x - mean(x)) * rsqrt(var(x) + 1e-5) * w + b");
+  op.axis = {1};
+  return op;
+}
+
+// 1307/19 of the sweep: the few blocks of two clusters also read weights and write, 14.1 us.
+TEST(Parts, OfFewLongRowsAreCutForAllThatTheirBlocksGoThrough) {
+  EXPECT_EQ(text_of(layernorm("2", "223208")), "rows x -> #0 #1; map x #0 #1 w b -> y");
+  EXPECT_EQ(text_of(layernorm("2", "40000")), "") << "held by clusters";
+  EXPECT_EQ(text_of(layernorm("128", "223208")), "") << "blocks on all multiprocessors";
+}
+
 Fused matrices(const std::string& formula, const char* w = "(64):(1)") {
   Fused op = test::make_op(f32, {{"x", kMatrix}, {"y", kMatrix}, {"w", w}}, formula);
   if (formula.find("w =") == std::string::npos) op.tensors.pop_back();

@@ -6,6 +6,7 @@
 #include "device/access.hpp"
 #include "device/device.hpp"
 #include "device/scale.hpp"
+#include "rows/row_threads.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -60,6 +61,26 @@ std::int64_t strip_bytes(const Plan& plan, const Rows& rows) {
       widest = std::max<std::int64_t>(widest, size_bytes(operand.dtype));
   }
   return plan.threads / rows.row_threads * plan.vector * widest;
+}
+
+/// What a block goes through, pass by pass: their number, and the bytes per vector of the space in
+/// all of them together. Passes that fold read the row, and the one that stores also reads what all
+/// rows share.
+struct PassesOfBlock {
+  int count = 0;
+  double bytes = 0;
+};
+PassesOfBlock passes_of_block(const Plan& plan, const Rows& rows) {
+  const int folds = std::ranges::max(expr::passes_before(plan.program, joined_sums(plan)));
+  int folded = 0, mapped = 0;
+  for (const Operand& operand : plan.operands) {
+    if (!spans_rows(operand, rows)) continue;
+    const int bytes = plan.vector * size_bytes(operand.dtype);
+    if (operand.read && !operand.every_row) folded += bytes;
+    mapped += bytes * ((operand.read ? 1 : 0) + (operand.written ? 1 : 0));
+  }
+  if (!writes_elements(plan)) return {folds, static_cast<double>(folds * folded)};
+  return {folds + 1, static_cast<double>(folds * folded + mapped)};
 }
 
 bool takes_one_pass(const Plan& plan, const std::vector<expr::JoinedSum>& sums) {
@@ -249,7 +270,8 @@ bool leaves_device_idle(const Plan& plan) {
   if (!length || !count) return false;
   const std::int64_t blocks = ceil_div(*count, plan.threads / rows->row_threads) * rows->cluster;
   const double of_vector = loaded_bytes(plan, *rows);
-  const double bytes = static_cast<double>(*length * *count) * of_vector;  // that each pass reads
+  const PassesOfBlock passes = passes_of_block(plan, *rows);
+  const double bytes = static_cast<double>(*length * *count) * passes.bytes;
   // Heavy formulas have few loads under way, but take longer to compute.
   const bool is_heavy = plan.unroll < kLoadsOfThread;
   if (is_heavy && 2 * blocks > device::kManyBlocks) return false;
@@ -265,7 +287,7 @@ bool leaves_device_idle(const Plan& plan) {
   const bool narrow = !rows->along() && strip_bytes(plan, *rows) < device::kLineBytes;
   const double of_all =
       std::min(narrow ? kBytesOfNarrow : kBytesOfAll, static_cast<double>(at_once) * of_block);
-  return bytes / of_all > kKernelUs + bytes / kBytesOfAll;
+  return bytes / of_all > (passes.count - 1) * kKernelUs + bytes / kBytesOfAll;
 }
 
 }  // namespace tilejit::plan
