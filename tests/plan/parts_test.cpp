@@ -69,6 +69,32 @@ TEST(Parts, OfFewLongRowsAreCutForAllThatTheirBlocksGoThrough) {
   EXPECT_EQ(text_of(layernorm("128", "223208")), "") << "blocks on all multiprocessors";
 }
 
+/// The mean of the logsumexp over `classes`, as a loss has it.
+Fused loss(const std::string& rows, const std::string& classes, const char* formula) {
+  const std::string layout = "(" + rows + ",2," + classes + "):(" +
+                             std::to_string(2 * std::stoi(classes)) + "," + classes + ",1)";
+  return test::make_op(f32, {{"x", layout}, {"y", "1:0"}}, formula);
+}
+
+// 1302/28 of the sweep: 2.3 us by two kernels.
+TEST(Parts, WithReductionsOfAFewElementsAreOneKernelIfSmall) {
+  const char* const kLoss =
+      "m = max(x, axis=2); v = m + log(sum(exp(x - m), axis=2)); y = mean(v, axis=(0, 1))";
+  EXPECT_EQ(text_of(loss("48", "4", kLoss)), "rows x x x x -> y");
+  EXPECT_EQ(text_of(loss("48", "7", kLoss)), "rows x x x x x x x -> y");
+  EXPECT_EQ(text_of(loss("48", "9", kLoss)), "rows x -> #0; rows #0 -> y");
+  EXPECT_EQ(text_of(loss("4800", "4", kLoss)), "rows x -> #0; rows #0 -> y");
+  EXPECT_EQ(text_of(loss("48", "4", "y = mean(f32(argmax(x, axis=2)), axis=(0, 1))")),
+            "rows x -> #0; rows #0 -> y");
+  EXPECT_EQ(text_of(loss("48", "4", "y = max(x * sum(x, axis=2), axis=(0, 1, 2))")),
+            "rows x -> #0; rows x #0 -> y");
+  const Plan plan = plan_of(loss("48", "4", kLoss));
+  const Plan& part = parts_of(plan)[0];
+  for (std::size_t k = 0; k < 4; ++k)
+    EXPECT_EQ(part.operands[k].offset, static_cast<std::int64_t>(k));
+  EXPECT_EQ(part.operands[4].offset, 0);
+}
+
 Fused matrices(const std::string& formula, const char* w = "(64):(1)") {
   Fused op = test::make_op(f32, {{"x", kMatrix}, {"y", kMatrix}, {"w", w}}, formula);
   if (formula.find("w =") == std::string::npos) op.tensors.pop_back();

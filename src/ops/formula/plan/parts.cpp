@@ -79,6 +79,8 @@ Plan plan_parts(const Fused& op, const formula::Analysis& analysis, const Target
     Plan planned = make_plan_in_space(part.op, part.analysis, target, analysis.shape);
     planned.kernel_name = plan.kernel_name + "_part" + std::to_string(several.parts.size());
     planned.tensors = std::move(part.tensors);
+    for (std::size_t t = 0; t < part.offsets.size(); ++t)
+      planned.operands[t].offset = part.offsets[t];
     if (of_parts != nullptr) of_parts->push_back(std::move(part.analysis));
     several.parts.push_back(std::move(planned));
   }

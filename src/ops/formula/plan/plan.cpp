@@ -15,6 +15,7 @@
 #include "plan/parts.hpp"
 #include "plan/repeated.hpp"
 #include "plan/split.hpp"
+#include "plan/unrolled.hpp"
 #include "plan/vectors.hpp"
 #include "rows/rows.hpp"
 #include "scan/scan.hpp"
@@ -466,8 +467,13 @@ Plan make_plan_in_space(const Fused& op, const formula::Analysis& analysis, cons
 Plan make_plan(const Fused& op, const formula::Analysis& analysis, const Target& target,
                std::vector<formula::Analysis>* of_parts) {
   if (!analysis.steps.empty()) return plan_steps(op, analysis, target, of_parts);
-  if (!is_one_kernel(analysis.program))
-    return plan_parts(op, analysis, target, split(op, analysis), of_parts);
+  if (!is_one_kernel(analysis.program)) {
+    auto unrolled = op.tuning == Tuning{.atomics = op.tuning.atomics}
+                        ? unroll_short_reductions(op, analysis)
+                        : std::nullopt;
+    return plan_parts(op, analysis, target, unrolled ? *std::move(unrolled) : split(op, analysis),
+                      of_parts);
+  }
   Plan plan = make_plan_in_space(op, analysis, target, analysis.shape);
   if (op.tuning == Tuning{.atomics = op.tuning.atomics} &&
       (leaves_device_idle(plan) || cuts_held_sectors(plan)))

@@ -44,6 +44,7 @@ struct Operand {
   /// registers (tile/shifted.cuh).
   bool shifted = false;
   int access_bytes = 0;                 ///< width of its widest global access
+  std::int64_t offset = 0;              ///< where it begins in the tensor, in elements
   std::vector<OperandMode> modes = {};  ///< one per iteration mode, innermost first
   bool operator==(const Operand&) const = default;
 };

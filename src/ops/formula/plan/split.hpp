@@ -17,6 +17,7 @@ struct Part {
   Fused op;
   formula::Analysis analysis;
   std::vector<int> tensors;  ///< numbers among the operation's tensors, followed by temporaries
+  std::vector<std::int64_t> offsets = {};  ///< per tensor, where it begins; empty: all at 0
 };
 struct Split {
   std::vector<Part> parts;

@@ -180,9 +180,14 @@ Code HeaderWriter::source_of(const Operand& operand) const {
   return address_of(operand);
 }
 
+std::string HeaderWriter::base_of(const Operand& operand) {
+  return operand.offset == 0 ? fmt::format("p.t{}", operand.tensor)
+                             : fmt::format("(p.t{} + {})", operand.tensor, operand.offset);
+}
+
 Code HeaderWriter::address_of(const Operand& operand) const {
   Code address = offset_of(operand.modes);
-  address.text.insert(0, fmt::format("p.t{}", operand.tensor));
+  address.text.insert(0, base_of(operand));
   return address;
 }
 
@@ -226,7 +231,7 @@ Code HeaderWriter::load_of(const Operand& operand) const {
     code.text = fmt::format("    {} = *({});\n", variable, code.text);
   } else if (operand.shifted) {
     // Vectors of peeled rows may begin before their tensor.
-    const std::string begin = plan_.peeled ? fmt::format(", p.t{}", operand.tensor) : "";
+    const std::string begin = plan_.peeled ? ", " + base_of(operand) : "";
     const bool in_tile = std::holds_alternative<plan::Tile>(plan_.family);
     code.text =
         fmt::format("    {}.{}<{}>({}{}, {});\n", variable, in_tile ? "load_in_tile" : "load",
@@ -257,7 +262,7 @@ Code HeaderWriter::load_of(const Operand& operand) const {
 Code HeaderWriter::gather_of(const Operand& operand) const {
   Code offset = share_of(operand.modes.front(), 0, "i");
   for (std::size_t m = 1; m < operand.modes.size(); ++m) offset += share_of(operand.modes[m], m);
-  const std::string address = fmt::format("p.t{}{}", operand.tensor, offset.text);
+  const std::string address = base_of(operand) + offset.text;
   offset.text = fmt::format(
       "#pragma unroll\n"
       "    for (int e = 0; e < kVector; ++e) {{\n"
@@ -272,7 +277,7 @@ Code HeaderWriter::gather_of(const Operand& operand) const {
 
 std::string HeaderWriter::end_of(const Operand& operand) const {
   const Tensor& tensor = plan_.signature.tensors[static_cast<std::size_t>(operand.tensor)];
-  return fmt::format("p.t{} + {}", operand.tensor, value_of(cosize(tensor.layout)));
+  return fmt::format("{} + {}", base_of(operand), value_of(cosize(tensor.layout)));
 }
 
 std::int64_t HeaderWriter::tail_of(const Operand& operand) const {

@@ -120,9 +120,9 @@ void CombiningWriter::write_row_struct() {
     line(fmt::format("  const {}* from{};", expr::storage_type(operand.dtype), operand.tensor));
     Code start = offset_among(operand.modes, Among::kept);
     start.text = fmt::format(
-        "  row.from{0} = p.t{0}{1};\n"
+        "  row.from{0} = {1}{2};\n"
         "  asm(\"\" : \"+l\"(row.from{0}));  // here, not before each load\n",
-        operand.tensor, start.text);
+        operand.tensor, base_of(operand), start.text);
     starts += start;
   }
   line("};\n\nTILE_DEVICE Row row_at(const Params& p, u32 index) {\n  Row row;");
@@ -185,7 +185,7 @@ Code CombiningWriter::element_of_row(const Operand& operand) const {
   if (!rows_.along() && innermost.size() == 1 && !innermost[0].stride.is(0)) {
     offset += fmt::format(" + e * {}", value_of(innermost[0].stride));
   }
-  offset = fmt::format("p.t{}[{}]", operand.tensor, offset.empty() ? "0" : offset.substr(3));
+  offset = fmt::format("{}[{}]", base_of(operand), offset.empty() ? "0" : offset.substr(3));
   return element;
 }
 

@@ -147,6 +147,8 @@ class HeaderWriter {
   [[nodiscard]] Code shift() const;
   /// Of rows that are peeled: a word whose bit i says whether element i of vector c0 exists.
   [[nodiscard]] std::string existing() const;
+  /// Where the operand begins in memory.
+  [[nodiscard]] static std::string base_of(const plan::Operand& operand);
   /// Where a vector of the operand lies in memory.
   [[nodiscard]] Code address_of(const plan::Operand& operand) const;
   /// Declares n<k>, the places of a vector's first element.

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <optional>
+
+#include "plan/plan.hpp"
+#include "plan/split.hpp"
+
+namespace tilejit::plan {
+
+/// One part in which reductions over a few elements, such as the logsumexp of a loss over four
+/// classes, are chains of operations on slices of their inputs, if what remains is one kernel and
+/// so small that a kernel more is most of its time. Nothing otherwise.
+[[nodiscard]] std::optional<Split> unroll_short_reductions(const Fused& op,
+                                                           const formula::Analysis& analysis);
+
+}  // namespace tilejit::plan
