@@ -174,7 +174,8 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
     // Much of the device would be idle.
     const bool few =
         count * chosen.sharing < kFewThreads && 2 * chosen.threads() <= kThreadsOfStrip;
-    return is_near || ceil_div(length, chosen.sharing) > (few ? kFewOfIdle : kFewOfThread);
+    if (is_near) return length > kFewOfIdle;
+    return ceil_div(length, chosen.sharing) > (few ? kFewOfIdle : kFewOfThread);
   };
   while (2 * sharing < length && 2 * chosen.threads() <= kThreadsAcross * blocks && has_many() &&
          count * sharing < (is_near ? kManyOfNear : 1) * device::kThreadsAtOnce)
