@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
+#include <string>
+
 #include "plan/plans.hpp"
 #include "support/specs.hpp"
 #include "tilejit/error.hpp"
@@ -333,6 +336,81 @@ TEST(Rows, HaveFewerThreadsIfInstructionsTakeLongerThanMemory) {
     EXPECT_EQ(rows_of(plan)->row_threads, row.row_threads);
     EXPECT_EQ(rows_of(plan)->register_vectors, row.register_vectors);
   }
+}
+
+struct RowOfThreads {
+  const char* formula;
+  DType dtype;
+  const char* layout;
+  int row_threads, register_vectors, vector;
+};
+
+void expect_threads(std::span<const RowOfThreads> rows) {
+  for (const RowOfThreads& row : rows) {
+    const std::string layout = row.layout, formula = row.formula;
+    SCOPED_TRACE(layout + " " + formula);
+    Fused op = test::make_op(row.dtype, {{"x", layout}}, formula);
+    const std::string weight = layout.substr(layout.find(',') + 1, layout.find(')') - 1);
+    const std::string length = weight.substr(0, weight.find(')'));
+    for (const char* name : {"r", "w", "b", "y", "z"}) {
+      const std::string wanted = std::string(" ") + name + " ";
+      if ((" " + formula + " ").find(wanted) == std::string::npos) continue;
+      const bool is_weight = *name == 'w' || *name == 'b';
+      op.tensors.push_back({name, row.dtype, is_weight ? length + ":1" : layout});
+    }
+    op.axis = {1};
+    const Plan plan = plan_of(op);
+    EXPECT_EQ(rows_of(plan)->row_threads, row.row_threads);
+    EXPECT_EQ(rows_of(plan)->register_vectors, row.register_vectors);
+    EXPECT_EQ(rows_of(plan)->cluster, 1);
+    EXPECT_EQ(plan.vector, row.vector);
+  }
+}
+
+constexpr const char* kSoftmax = "e = exp(x - max(x)); y = e / sum(e)";
+constexpr const char* kNorm = "d = x - mean(x); y = d * rsqrt(var(x) + 1e-5) * w + b";
+constexpr const char* kResidual = "v = x + r ; y = v * rsqrt(mean(v * v) + 1e-5) * w";
+
+// 1308/69 and 1301/143 of the sweep: 41 and 64 us by 32 threads, 35 and 56.5 by 64; 1302/195: 5.0
+// us peeled, 3.9 by words.
+TEST(Rows, OfWordsHaveFourInAThreadIfTheyAreSeveralOrFew) {
+  const RowOfThreads kRows[] = {
+      {kResidual, f32, "(28220,211):(211,1)", 64, 4, 1},
+      {kSoftmax, f32, "(28220,211):(211,1)", 32, 7, 1},
+      {kNorm, f32, "(3000,151):(151,1)", 64, 3, 1},
+      {kNorm, f32, "(1500,333):(333,1)", 128, 3, 1},
+      {kNorm, f32, "(200,461):(461,1)", 128, 1, 4},
+      {kNorm, f32, "(6000,201):(201,1)", 32, 7, 1},
+      {kNorm, f32, "(1000,515):(515,1)", 64, 3, 4},
+  };
+  expect_threads(kRows);
+}
+
+// 1308/139 of the sweep: 9.6 us by one thread a row, 6.5 by four.
+TEST(Rows, ThatAreStoredByNarrowAccessesHaveAWarpWriteSectors) {
+  const RowOfThreads kRows[] = {
+      {kNorm, f16, "(94100,10):(10,1)", 4, 2, 2},
+      {kSoftmax, f16, "(94100,10):(10,1)", 1, 5, 2},
+      {kNorm, f16, "(94100,4):(4,1)", 1, 1, 4},
+  };
+  expect_threads(kRows);
+}
+
+// 1308/67 of the sweep: 41 us by 64 threads, 34 by 32; 1302/113: 172 and 107.
+TEST(Rows, ThatAreReadOnceHaveFewerThreadsIfInstructionsTakeLongerThanMemory) {
+  const auto threads = [](DType dtype, const char* n, const std::string& length,
+                          const char* formula) {
+    const std::string rows = n;
+    Fused op =
+        test::make_op(dtype, {{"x", "(" + rows + "," + length + "):(" + length + ",1)"}}, formula);
+    op.tensors.push_back(
+        {"y", std::string(formula).find("arg") == std::string::npos ? f32 : i64, rows + ":1"});
+    op.axis = {1};
+    return rows_of(plan_of(op))->row_threads;
+  };
+  EXPECT_EQ(threads(f16, "37137", "1023", "s = sigmoid(x); y = sum(s) + min(s)"), 32);
+  EXPECT_EQ(threads(f16, "37137", "1024", "y = sum(x)"), 64);
+  EXPECT_EQ(threads(bf16, "319902", "500", "y = argmax(x + 0.25)"), 32);
 }
 
 // 1002/117 of the sweep: 108 us by 64 threads, 92 by 32 that load all at once.

@@ -25,7 +25,9 @@ constexpr int kShortSide = 32;    // vectors of a tile's mode, of which the last
 constexpr double kFewSquares = device::kThreadsAtOnce / 2.0;
 // To peel fewer elements takes longer than it saves: of rows that are read once, and of maps.
 constexpr double kFewElements = 1 << 19, kFewElementsOfMap = 1 << 18;
-constexpr std::int64_t kVectorsOfFew = 32;     // of these rows, if they are held
+constexpr std::int64_t kVectorsOfFew = 32;  // of these rows, if they are held
+constexpr std::int64_t kVectorsOfFewWords = 128;
+constexpr double kLeastOfWords = 1 << 18;      // elements
 constexpr std::int64_t kShortWeighted = 1024;  // elements of a row that several weights meet
 constexpr double kManyWeighted = 1 << 22;      // elements of such rows
 constexpr std::int64_t kLongRow = 4096;        // elements
@@ -211,7 +213,8 @@ class Chooser {
     const Dim& row = plan_.extents.front();
     const bool waits = direction_of(plan_) && row.is_known() && row.value() >= kLongRow;
     const bool shared = std::ranges::any_of(plan_.operands, &Operand::every_row);
-    const bool gains = held && shared && (!row.is_known() || row.value() >= kVectorsOfFew * wanted);
+    const std::int64_t least = comes_by_words() ? kVectorsOfFewWords : kVectorsOfFew;
+    const bool gains = held && shared && (!row.is_known() || row.value() >= least * wanted);
     if (few && !gains && !waits && !op_.tuning.vector) return false;
     // Places are numbered element by element, which conditions at the ends of rows make dearer.
     const bool is_long = !row.is_known() || row.value() >= kLongRow;
@@ -237,6 +240,17 @@ class Chooser {
         row.is_known() && row.value() < kShortWeighted)
       return false;
     return begins_with(*leader, *leader, wanted) && neighbours_have_strides();
+  }
+
+  /// Whether few rows with several weights come as fast by words of more threads, since there are
+  /// enough of them for most of the device.
+  [[nodiscard]] bool comes_by_words() const {
+    const auto is_narrow = [&](const Operand& operand) {
+      return takes_vectors(operand) && !operand.every_row &&
+             size_bytes(operand.dtype) < kLargeElement;
+    };
+    return elements() >= kLeastOfWords && std::ranges::none_of(plan_.operands, is_narrow) &&
+           std::ranges::count(plan_.operands, true, &Operand::every_row) > 1;
   }
 
   /// Whether rows are read more than once, or would be if clusters did not hold them.

@@ -227,6 +227,8 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
     rows.row_threads = threads_of_odd_rows(plan, rows, *vectors);
     rows.row_threads = threads_of_tiny(plan, rows, *vectors);
   }
+    rows.row_threads = threads_of_narrow_stores(plan, rows, *vectors);
+    rows.row_threads = threads_of_words(plan, rows, *vectors);
   const auto holds = [&](int row_threads, int cluster, int most) {
     const std::int64_t steps =
         std::max<std::int64_t>(1, ceil_div(*vectors, std::int64_t{row_threads} * cluster));

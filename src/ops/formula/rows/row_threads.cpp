@@ -23,6 +23,11 @@ constexpr double kGainOfFewer = 0.95;
 constexpr std::int64_t kThreadsOfBusy = device::kThreadsAtOnce;
 constexpr int kRegistersOfBusy = 24;  // which hold vectors
 constexpr int kLeastVectorsOfStep = 4;
+constexpr int kManyAccesses = 4;  // to operands, for each vector of a row
+constexpr int kMostOfNarrow = 2;  // vectors of a thread, while a step of its row is below a sector
+constexpr int kWord = 4, kMostOfWords = 4;  // bytes of an access, and accesses of a thread
+constexpr int kMostThreadsOfWords = 64, kMostThreadsOfFew = 128;
+constexpr double kOfPlace = 4;  // instructions of an element, of a reduction that finds a place
 
 /// Whether the operand's elements come from memory once for each row, not from caches.
 bool streams(const Plan& plan, const Rows& rows, const Operand& operand) {
@@ -56,7 +61,10 @@ double instructions_of_element(const Plan& plan, const Rows& rows) {
     const double own = traits.cost.plain + kPlainOfSpecial * traits.cost.special;
     const bool narrow = is_floating(node.type) && size_bytes(node.type) <= 2;
     const bool approximate = narrow && !traits.approximation.empty();
-    instructions += combines ? 1 : approximate ? std::max(2.0, own / kLessByApproximation) : own;
+    instructions += expr::finds_place(node.op) ? kOfPlace
+                    : combines                 ? 1
+                    : approximate              ? std::max(2.0, own / kLessByApproximation)
+                                               : own;
   }
   for (const Operand& operand : plan.operands) {
     const int times = (operand.read ? 1 : 0) + (operand.written ? 1 : 0);
@@ -102,12 +110,8 @@ int threads_of_busy_device(const Plan& plan, Rows rows, std::int64_t vectors,
     if (streams(plan, rows, operand))
       bytes += static_cast<double>(times * vectors * plan.vector * size_bytes(operand.dtype));
   }
-  // Rows that are stored several times are computed once. Peeled rows of one pass are left alone,
-  // unless threads exchange places.
-  const bool places = std::ranges::any_of(
-      plan.program.nodes, [](const expr::Node& node) { return expr::finds_place(node.op); });
-  if (has_alike_rows(plan, rows) || (plan.peeled && is_one_pass(plan) && !places))
-    return rows.row_threads;
+  // Rows that are stored several times are computed once.
+  if (has_alike_rows(plan, rows)) return rows.row_threads;
   while (count && bytes > 0 && rows.row_threads > 1) {
     const double now = instructions_of_row(plan, rows, vectors);
     Rows fewer = rows;
@@ -130,6 +134,29 @@ int threads_of_odd_rows(const Plan& plan, const Rows& rows, std::int64_t vectors
     return threads;
   const auto steps = [&] { return ceil_div(vectors, threads); };
   while (threads < kWarp && steps() > 1 && kLeastVectorsOfStep * steps() > vectors) threads *= 2;
+  return threads;
+}
+
+int threads_of_words(const Plan& plan, const Rows& rows, std::int64_t vectors) {
+  const auto count = vectors_across_rows(plan, rows);
+  if (is_one_pass(plan) || plan.vector > 1 || least_access(plan, rows) != kWord || !count ||
+      vectors <= kMostOfWords * rows.row_threads)
+    return rows.row_threads;
+  const int threads = 2 * rows.row_threads;
+  const std::int64_t steps = ceil_div(vectors, threads);
+  const bool busy = 4 * vectors >= 3 * steps * threads && steps <= kMostOfWords;
+  const bool several = registers_of_vector(plan, rows) > 1 && threads <= kMostThreadsOfWords;
+  const bool few = *count * threads <= 2 * device::kThreadsAtOnce && threads <= kMostThreadsOfFew;
+  return busy && (several || few) ? threads : rows.row_threads;
+}
+
+int threads_of_narrow_stores(const Plan& plan, const Rows& rows, std::int64_t vectors) {
+  int threads = rows.row_threads;
+  const int access = least_access(plan, rows);
+  const auto accesses = std::ranges::count_if(
+      plan.operands, [&](const Operand& operand) { return spans_rows(operand, rows); });
+  if (!writes_elements(plan) || (accesses < kManyAccesses && plan.vector > 1)) return threads;
+  while (threads * access < device::kSectorBytes && vectors > kMostOfNarrow * threads) threads *= 2;
   return threads;
 }
 

@@ -26,4 +26,13 @@ inline constexpr int kFewRegisters = 32;
 /// step or row: few steps have few vectors.
 [[nodiscard]] int threads_of_odd_rows(const Plan& plan, const Rows& rows, std::int64_t vectors);
 
+/// The same of rows that are held and come by words: a thread has four of them, if three quarters
+/// of the threads have as many. More would leave fewer threads to load while others wait.
+[[nodiscard]] int threads_of_words(const Plan& plan, const Rows& rows, std::int64_t vectors);
+
+/// The same of short rows that are stored by accesses below a sector: threads of one row write a
+/// sector together, since parts of it that arrive apart cost the L2 cache an access each.
+[[nodiscard]] int threads_of_narrow_stores(const Plan& plan, const Rows& rows,
+                                           std::int64_t vectors);
+
 }  // namespace tilejit::plan
