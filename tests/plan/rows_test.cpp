@@ -396,6 +396,18 @@ TEST(Rows, ThatAreStoredByNarrowAccessesHaveAWarpWriteSectors) {
   expect_threads(kRows);
 }
 
+// 1306/144 of the sweep: 154 us by clusters of 4, 131 by blocks.
+TEST(Rows, ThatABlockOf1024HoldsHaveNoClusterIfTheyAreMany) {
+  const RowOfThreads kRows[] = {
+      {kResidual, f32, "(3264,10000):(10000,1)", 1024, 3, 4},
+      {kSoftmax, f32, "(2000,20000):(20000,1)", 1024, 5, 4},
+  };
+  expect_threads(kRows);
+  Fused few = softmax("(200,20000):(20000,1)");
+  for (Tensor& tensor : few.tensors) tensor.dtype = f32;
+  EXPECT_GT(rows_of(plan_of(few))->cluster, 1);
+}
+
 // 1308/67 of the sweep: 41 us by 64 threads, 34 by 32; 1302/113: 172 and 107.
 TEST(Rows, ThatAreReadOnceHaveFewerThreadsIfInstructionsTakeLongerThanMemory) {
   const auto threads = [](DType dtype, const char* n, const std::string& length,

@@ -49,6 +49,8 @@ constexpr int kFewestRegisters = 24;
 constexpr std::int64_t kLeastSplits = 8;    // fewer are not worth a second kernel
 constexpr std::int64_t kMostSplits = 8192;  // results that a second kernel combines at once
 constexpr int kRowThreadsOfSplit = 256;
+// Rows that blocks of 1024 threads hold alone, so many that multiprocessors take several each.
+constexpr std::int64_t kManyOfBlock = 2 * device::kManyBlocks;
 constexpr int kHeavyValues = 12;  // instructions of an element: a division
 constexpr int kLeastRowThreadsOfRuns = 4;
 constexpr int kThreadsOfRuns = 256;
@@ -225,10 +227,10 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   if (!holds_one) {
     rows.row_threads = threads_of_busy_device(plan, rows, *vectors, most_held);
     rows.row_threads = threads_of_odd_rows(plan, rows, *vectors);
-    rows.row_threads = threads_of_tiny(plan, rows, *vectors);
-  }
     rows.row_threads = threads_of_narrow_stores(plan, rows, *vectors);
     rows.row_threads = threads_of_words(plan, rows, *vectors);
+    rows.row_threads = threads_of_tiny(plan, rows, *vectors);
+  }
   const auto holds = [&](int row_threads, int cluster, int most) {
     const std::int64_t steps =
         std::max<std::int64_t>(1, ceil_div(*vectors, std::int64_t{row_threads} * cluster));
@@ -261,6 +263,10 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   const auto is_held = [&] {
     if (by_block()) return true;
     if (is_one_pass(plan) && (!has_centres(plan) || is_heavy(plan, rows))) return false;
+    const auto count = vectors_across_rows(plan, rows);
+    if (plan.vector > 1 && count && *count >= kManyOfBlock &&
+        holds(kMaxThreads, 1, kFewestRegisters))
+      return true;
     return (has_large_elements && by_cluster(kMaxThreads, kFewestRegistersOfCluster)) ||
            (!plan.peeled && by_cluster(threads_of_cluster, kFewRegistersOfCluster)) ||
            by_cluster(half, kFewRegisters) || holds(kMaxThreads, 1, kFewestRegisters) ||
