@@ -96,14 +96,20 @@ struct Thread {
   const Vector* vectors;  // kRegisterVectors of them, in registers
   int rank, group;
 
-  // Calls f(s, v) for each vector s that the thread holds, vector v of the row.
+  // Calls f(s, v) for each vector s that the thread holds, vector v of the row. Those that are
+  // scanned are neighbours, in the order of the scan.
   template <class F>
   TILE_DEVICE void for_each(F f) const {
     const Index end = row_length(p);
 #pragma unroll
     for (int s = 0; s < kRegisterVectors; ++s) {
+#ifdef SHARES_SCANNED_ROWS
+      const Index place = rank * kRegisterVectors + s;
+      if (kStepsAreWhole || place < end) f(s, kReverse ? end - 1 - place : place);
+#else
       const Index v = rank + s * kRowThreads;
       if (kStepsAreWhole || v < end) f(s, v);
+#endif
     }
   }
 
@@ -122,7 +128,18 @@ struct Thread {
     (reduce<Passes>(r), ...);
   }
 
-#if SCANS_ROWS
+#ifdef SHARES_SCANNED_ROWS
+  // Scans the row, and leaves its outputs in shared memory.
+  TILE_DEVICE void scan(Results (&r)[1], bool active) const {
+    Scans a[1];
+    for_each([&](int s, Index v) { vectors[s].fold(p, row, v, r, a); });
+    const Scans total = scan_lanes<kRowThreads>(a[0], rank);
+#if SCANS_GIVE_RESULTS
+    total.finish(p, r[0]);
+#endif
+    if (active) for_each([&](int s, Index v) { vectors[s].map(p, row, v, r, a); });
+  }
+#elif SCANS_ROWS
   // Scans the row, which the thread has to itself, and leaves its outputs in shared memory.
   TILE_DEVICE void scan(Results (&r)[1]) const {
 #if SCANS_GIVE_RESULTS
@@ -163,11 +180,16 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #endif
     Results r[1];
     self.reduce_all(PassList(), r);
+#ifdef SHARES_SCANNED_ROWS
+    self.scan(r, active);
+    if (!active) continue;
+#else
     if (!active) continue;
 #if SCANS_ROWS
     self.scan(r);
 #else
     if (kFullOutputs) self.for_each([&](int s, Index v) { vectors[s].map(p, row, v, r); });
+#endif
 #endif
     if (kRowOutputs && rank == 0) store_row(p, row, r);
   }

@@ -123,6 +123,21 @@ TILE_DEVICE void scan_group(T (&a)[kParts][kRows], T (&all)[kRows], int rank,
   }
 }
 
+// Replaces the value of each of kCount neighbours, a power of two, by the combination of what
+// precedes it, and returns the combination of all.
+template <int kCount, class T>
+TILE_DEVICE T scan_lanes(T& a, int rank) {
+#pragma unroll
+  for (int offset = 1; offset < kCount; offset *= 2) {
+    const T both = joined(shuffle_up(a, offset), a);
+    if (rank >= offset) a = both;
+  }
+  const T all = shuffle_from(a, int(threadIdx.x) % 32 / kCount * kCount + kCount - 1);
+  const T before = shuffle_up(a, 1);
+  a = rank > 0 ? before : T();
+  return all;
+}
+
 // Combines the values of each group; every thread gets the results of its group.
 template <int kInWarp, int kStride, class T, int kRows, int kGroups, int kWarps, int kBytes>
 TILE_DEVICE void reduce_group(T (&a)[kRows], int rank, WarpSlots<kGroups, kWarps, kBytes> slots) {

@@ -83,10 +83,11 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
     text += exported(entry_name(i, k), space_of(plan, entry, space), entry);
   }
   for (const char* macro :
-       {"TILE_DEVICE", "KERNEL_NAME", "KERNEL_NAME_COMBINE", "KERNEL_NAME_WIDE", "INDEX_NARROW",
-        "INDEX_WIDE", "SPLITS_ROWS", "COUNTS_BLOCKS", "ROWS_IN_REGISTERS", "KEEPS_INPUTS",
-        "USES_CLUSTER", "TAKES_ROW_AFTER_ROW", "TURNS_OUTPUTS", "ROWS_ABREAST", "BLOCKS_AT_ONCE",
-        "HAS_FEW_THREADS", "PARTS_HAVE_CENTRES", "CHAINS_BATCHES", "HOLDS_VALUES"}) {
+       {"TILE_DEVICE",        "KERNEL_NAME",    "KERNEL_NAME_COMBINE", "KERNEL_NAME_WIDE",
+        "INDEX_NARROW",       "INDEX_WIDE",     "SPLITS_ROWS",         "COUNTS_BLOCKS",
+        "ROWS_IN_REGISTERS",  "KEEPS_INPUTS",   "USES_CLUSTER",        "TAKES_ROW_AFTER_ROW",
+        "TURNS_OUTPUTS",      "ROWS_ABREAST",   "BLOCKS_AT_ONCE",      "HAS_FEW_THREADS",
+        "PARTS_HAVE_CENTRES", "CHAINS_BATCHES", "HOLDS_VALUES",        "SHARES_SCANNED_ROWS"}) {
     text += std::string("#undef ") + macro + "\n";
   }
   return text;

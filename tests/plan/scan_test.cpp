@@ -31,7 +31,7 @@ TEST(Scan, RowsAreSharedByThreadsOrBlocks) {
       {"less than a warp", scan("(1000,64):(64,1)"), true, 8, 128, 1, 1, 1, 0},
       {"small blocks, with which to start takes longer than to run",
        scan("(100000,120):(120,1)", f32), true, 32, 256, 1, 1, 1, 0},
-      {"lanes of many rows that would be idle", scan("(100000,100):(100,1)", f32), true, 8, 128, 4,
+      {"lanes of many rows that would be idle", scan("(100000,100):(104,1)", f32), true, 8, 128, 4,
        4, 1, 0},
       {"a warp", scan("(8192,1024):(1024,1)"), true, 32, 128, 4, 4, 1, 0},
       {"few rows", scan("(1000,1024):(1024,1)"), true, 128, 128, 1, 1, 1, 0},

@@ -90,6 +90,53 @@ TEST(Staged, HaveFewThreadsARow) {
   }
 }
 
+Fused short_scan(const std::string& layout, DType dtype) {
+  Fused op = test::make_op(dtype, {{"x", layout}, {"y", layout}}, "y = cumsum(x)");
+  op.axis = {1};
+  return op;
+}
+
+// 1305/132 of the sweep, 41 f32, by fused_scan.cu: 32.6 us instead of 23; 1307/127, 50 bf16 by one
+// thread a row: 7.0 instead of 5.5.
+TEST(Staged, ScannedRowsAreSharedByThreads) {
+  struct Row {
+    const char* layout;
+    DType dtype;
+    int row_threads, register_vectors, vector;
+  };
+  constexpr Row kRows[] = {
+      {"(2000000,9):(9,1)", f32, 1, 9, 1},      {"(202496,41):(41,1)", f32, 2, 21, 1},
+      {"(29268,41):(41,1)", f32, 8, 6, 1},      {"(500000,33):(33,1)", bf16, 1, 33, 1},
+      {"(53016,50):(50,1)", bf16, 4, 7, 2},     {"(197530,81):(81,1)", bf16, 4, 21, 1},
+      {"(194488,127):(127,1)", bf16, 4, 33, 1},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.layout);
+    const Plan plan = plan_of(short_scan(row.layout, row.dtype));
+    const StagedRows* const staged = staged_of(plan);
+    ASSERT_NE(staged, nullptr);
+    EXPECT_EQ(staged->row_threads, row.row_threads);
+    EXPECT_EQ(staged->register_vectors, row.register_vectors);
+    EXPECT_EQ(plan.vector, row.vector);
+  }
+}
+
+// 1304/133 of the sweep, 12 f32: 81.8 us by a thread a row whose loads are 48 bytes apart, 66.7
+// staged.
+TEST(Staged, AreScannedRowsThatWouldLeaveLanesIdle) {
+  const auto threads_of_row = [](const char* layout, DType dtype) {
+    const Plan plan = plan_of(short_scan(layout, dtype));
+    const StagedRows* const staged = staged_of(plan);
+    return staged == nullptr ? 0 : staged->row_threads;
+  };
+  EXPECT_EQ(threads_of_row("(2035200,12):(12,1)", f32), 1);
+  EXPECT_EQ(threads_of_row("(1587627,48):(48,1)", bf16), 2) << "3 vectors are odd, so that threads "
+                                                               "ask all banks";
+  EXPECT_EQ(threads_of_row("(395048,200):(200,1)", bf16), 4);
+  EXPECT_EQ(threads_of_row("(2035200,16):(16,1)", f32), 0) << "no lane is idle";
+  EXPECT_EQ(threads_of_row("(20352,12):(12,1)", f32), 0) << "few rows";
+}
+
 TEST(Staged, OutputsTakeThePlacesOfInputs) {
   Fused op = test::make_op(f32,
                            {{"x", "(1000000,5):(5,1)"},

@@ -188,7 +188,8 @@ void add_waits(const Plan& plan, const plan::Rows& rows, int passes, Demand& dem
   } else {
     const double times = held ? 1 : passes + (has_full_outputs(plan) ? 1 : 0);
     demand.cached_trips += times * batches - 1;
-    demand.shuffles += passes * lanes * (rows.along() ? 1 : plan.vector);
+    const int scans = plan::direction_of(plan) ? 1 : 0;
+    demand.shuffles += (passes + scans) * lanes * (rows.along() ? 1 : plan.vector);
     demand.barriers += meet ? passes * (apart ? 2 : 1) : 0;
   }
   if (rows.cluster > 1) demand.clusters += passes;

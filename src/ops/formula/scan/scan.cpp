@@ -119,7 +119,8 @@ class Chooser {
     if (length_) {
       rows_.row_threads =
           *length_ <= kWarp
-              ? power_of_two_from(leaves_lanes_idle() ? ceil_div(*length_, steps_) : *length_)
+              ? power_of_two_from(leaves_lanes_idle(*length_, count_) ? ceil_div(*length_, steps_)
+                                                                      : *length_)
               : std::clamp(power_of_two_from(ceil_div(*length_, steps_)), kWarp, kThreads);
     }
     if (length_ && !fits() && (reduces_ || fills_few_blocks())) rows_.row_threads = kManyThreads;
@@ -128,13 +129,6 @@ class Chooser {
     const std::int64_t bytes = bytes_of_row() * (threads_ / rows_.row_threads);
     if (count_ && *count_ * rows_.row_threads >= kManyBlocks * threads_ && bytes < kBytesOfBlock)
       threads_ = std::max(threads_, kThreads);
-  }
-
-  /// Whether a vector a thread would leave many lanes of many rows idle: with several vectors,
-  /// threads of more rows share what a warp does for a row.
-  [[nodiscard]] bool leaves_lanes_idle() const {
-    return kLanesOfRow * power_of_two_from(*length_) > *length_ * (kLanesOfRow + 1) && count_ &&
-           *count_ * *length_ >= kVectorsOfMany * device::kThreadsAtOnce;
   }
 
   /// Bytes of a row that are read and written.
@@ -256,6 +250,11 @@ std::optional<Direction> direction_of(const expr::Program& program) noexcept {
       program.nodes, [](const expr::Node& node) { return expr::is_scan(node.op); });
   if (found == program.nodes.end()) return std::nullopt;
   return found->reverse ? Direction::backward : Direction::forward;
+}
+
+bool leaves_lanes_idle(std::int64_t vectors, std::optional<std::int64_t> rows) {
+  return kLanesOfRow * power_of_two_from(vectors) > vectors * (kLanesOfRow + 1) && rows &&
+         *rows * vectors >= kVectorsOfMany * device::kThreadsAtOnce;
 }
 
 bool scans_alone(const Plan& plan) {

@@ -9,6 +9,7 @@
 #include "device/scale.hpp"
 #include "plan/sectors.hpp"
 #include "rows/rows.hpp"
+#include "scan/scan.hpp"
 #include "staged/runs.hpp"
 
 namespace tilejit::plan {
@@ -22,6 +23,7 @@ constexpr int kMostRowThreads = 8;                      // 16 rows at a time or 
 constexpr int kWord = 4;                                // bytes
 constexpr int kHeldWords = 16;                          // of a row, about, by a thread
 constexpr int kHeldVectors = 36;                        // if they are smaller than a word
+constexpr int kScannedWords = 24;                       // of a row, at most, by a thread
 constexpr std::int64_t kBytesOfBlock = 5 * 1024;        // of inputs: more delays its outputs
 constexpr std::int64_t kLeastOfBlock = 4 * 1024;        // if other operands are loaded, too
 constexpr std::int64_t kMostBytesOfInputs = 16 * 1024;  // in 32 registers of a thread
@@ -34,34 +36,69 @@ constexpr double kMostBySector = 2;  // bytes of sectors, for each that a warp r
 constexpr std::int64_t kResidentThreads = 2 * device::kThreadsAtOnce;
 constexpr std::int64_t kManyBlocks = 2 * device::kWantedBlocks;  // about as many as run at once
 
-/// How many threads share a row: few, since a row takes them a fixed time, and since threads of
-/// several rows would ask the same banks of shared memory for narrow elements. A row that is
-/// scanned has one.
-Rows share_rows(const Plan& plan, Rows rows, const std::optional<int>& pinned) {
+/// Whether threads hold their rows, and a block what it has of them.
+bool fits(const Plan& plan, const Rows& rows, int row_threads) {
+  const std::int64_t groups = kThreads / row_threads;
+  return ceil_div(plan.extents.front().value(), std::int64_t{row_threads} * plan.vector) <=
+             most_held(plan, rows) &&
+         groups * input_bytes_of_row(plan) <= kMostBytesOfInputs &&
+         groups * shared_bytes_of_row(plan) <= kMostSharedBytes;
+}
+
+/// How many threads reduce a row: few, since a row takes them a fixed time, and since threads of
+/// several rows would ask the same banks of shared memory for narrow elements.
+int reducing_threads(const Plan& plan, const Rows& rows) {
   const std::int64_t vectors = plan.extents.front().value() / plan.vector;
-  const std::int64_t most = most_held(plan, rows);
-  const auto fits = [&](int row_threads) {
-    const std::int64_t groups = kThreads / row_threads;
-    return ceil_div(vectors, row_threads) <= most &&
-           groups * input_bytes_of_row(plan) <= kMostBytesOfInputs &&
-           groups * shared_bytes_of_row(plan) <= kMostSharedBytes;
-  };
   const int held = widest_vector(plan) < kWord ? kHeldVectors : kHeldWords;
-  rows.row_threads = direction_of(plan) ? 1 : kMostRowThreads;
-  while (rows.row_threads > 1 && fits(rows.row_threads / 2) &&
-         10 * vectors < std::int64_t{9} * held * rows.row_threads) {
-    rows.row_threads /= 2;
-  }
+  int threads = kMostRowThreads;
+  while (threads > 1 && fits(plan, rows, threads / 2) &&
+         10 * vectors < std::int64_t{9} * held * threads)
+    threads /= 2;
   // More threads of several passes while the device has room, and each would have more than 4
   // vectors.
   const auto count = vectors_across_rows(plan, rows);
-  while (!direction_of(plan) && !is_one_pass_if_held(plan) && count &&
-         rows.row_threads < kMostRowThreads && *count * rows.row_threads < kResidentThreads &&
-         vectors > 4 * rows.row_threads)
-    rows.row_threads *= 2;
-  rows.row_threads = pinned.value_or(rows.row_threads);
-  rows.register_vectors =
-      fits(rows.row_threads) ? static_cast<int>(ceil_div(vectors, rows.row_threads)) : 0;
+  while (!is_one_pass_if_held(plan) && count && threads < kMostRowThreads &&
+         *count * threads < kResidentThreads && vectors > 4 * threads)
+    threads *= 2;
+  return threads;
+}
+
+/// How many threads scan a row: few, since several fold their vectors first.
+int scanning_threads(const Plan& plan, const Rows& rows) {
+  const std::int64_t vectors = plan.extents.front().value() / plan.vector;
+  const int bytes = widest_vector(plan);
+  const std::int64_t most = bytes < kWord ? kHeldVectors : kScannedWords;
+  int threads = kMostRowThreads;
+  while (threads > 1 && fits(plan, rows, threads / 2) && vectors <= most * (threads / 2))
+    threads /= 2;
+  const auto count = vectors_across_rows(plan, rows);
+  while (count && threads < kMostRowThreads && *count * threads < device::kThreadsAtOnce &&
+         vectors > 4 * threads)
+    threads *= 2;
+  // A warp asks all banks of shared memory for vectors of 16 bytes if threads have an odd number.
+  while (bytes == device::kWidestAccess && threads < kMostRowThreads &&
+         vectors % (2 * threads) == 0)
+    threads *= 2;
+  return threads;
+}
+
+/// Vectors of a row that each of its threads has. Of narrow elements that are scanned, these are no
+/// even number of words, since a warp would ask few banks of shared memory for them.
+std::int64_t held_of_row(const Plan& plan, const Rows& rows) {
+  const std::int64_t vectors = plan.extents.front().value() / plan.vector;
+  const std::int64_t held = ceil_div(vectors, rows.row_threads);
+  const int bytes = widest_vector(plan);
+  const bool meets = bytes < kWord && held * bytes % (2 * kWord) == 0;
+  return direction_of(plan) && rows.row_threads > 1 && meets ? held + 1 : held;
+}
+
+Rows share_rows(const Plan& plan, Rows rows, const std::optional<int>& pinned) {
+  rows.row_threads = pinned               ? *pinned
+                     : direction_of(plan) ? scanning_threads(plan, rows)
+                                          : reducing_threads(plan, rows);
+  const std::int64_t held = held_of_row(plan, rows);
+  const bool suits = fits(plan, rows, rows.row_threads) && held <= most_held(plan, rows);
+  rows.register_vectors = suits ? static_cast<int>(held) : 0;
   return rows;
 }
 
@@ -101,11 +138,12 @@ bool suits_staging(const Plan& plan, const Tuning& tuning) {
   if (std::ranges::any_of(plan.operands, in_place)) return false;
   const std::int64_t aligned = length & -length;  // elements of a vector that divides rows
   const int bytes = widest_vector(plan);
-  if (bytes == 0 || bytes >= device::kWidestAccess || plan.vector != aligned || length < 2 ||
-      length / aligned * bytes > kMostBytesOfRow) {
-    return false;
-  }
   const auto count = vectors_across_rows(plan, *rows);
+  const std::int64_t vectors = length / plan.vector;
+  const bool suits = bytes < device::kWidestAccess
+                         ? plan.vector == aligned
+                         : direction_of(plan) && leaves_lanes_idle(vectors, count);
+  if (bytes == 0 || !suits || length < 2 || vectors * bytes > kMostBytesOfRow) return false;
   const bool narrow = bytes < kWord || direction_of(plan);
   if (count && *count * length < (narrow ? kLeastElements : kLeastElementsOfWords)) return false;
   return share_rows(plan, *rows, tuning.row_threads).register_vectors > 0;

@@ -11,7 +11,7 @@ struct Operand;
 /// Rows so short, or so odd, that threads would access them in narrow pieces (template
 /// fused_staged.cu). A block copies all of its rows to shared memory as one run, 16 bytes at a
 /// time. Its threads take their rows from there, `row_threads` a row, and leave full outputs there
-/// for a copy of the same kind. If the formula scans, a thread has a whole row. `cluster`,
+/// for a copy of the same kind. If the formula scans, a thread's vectors are neighbours. `cluster`,
 /// `splits`, `atomics` and `ahead` are not used, and `register_vectors` is not 0.
 struct StagedRows : Rows {
   static constexpr std::string_view kTemplate = "fused_staged";

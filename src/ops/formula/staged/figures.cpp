@@ -26,10 +26,13 @@ Sentences why(const Plan&, const plan::StagedRows& staged) {
 ThreadValues values_of(const Plan& plan, const plan::StagedRows& staged) {
   const int steps = staged.register_vectors, groups = plan.threads / staged.row_threads;
   const Dim length = Dim(staged.row_threads) * plan.vector * steps;
-  const Dim apart = staged.row_threads * plan.vector;  // a thread's vectors
+  // Vectors of a thread are neighbours if they are scanned, else those of threads are.
+  const bool scans = staged.direction.has_value();
+  const Dim apart = scans ? plan.vector : staged.row_threads * plan.vector;
+  const Dim next = scans ? plan.vector * steps : plan.vector;
   return {
       tuple_of({length, Dim(groups) * staged.turns}),
-      make_layout({flat_layout({staged.row_threads, groups}, {plan.vector, length}),
+      make_layout({flat_layout({staged.row_threads, groups}, {next, length}),
                    flat_layout({plan.vector, steps, staged.turns}, {1, apart, length * groups})})};
 }
 

@@ -11,7 +11,7 @@ namespace tilejit::render {
 using plan::Operand;
 
 std::vector<std::string_view> StagedWriter::own_headers() const {
-  return {"wide", goes_by_chunks() ? "scan" : "reduce", "dependent",
+  return {"wide", goes_by_chunks() || shares_scanned_rows() ? "scan" : "reduce", "dependent",
           staged_.columns > 1 ? "slabs" : "staged"};
 }
 
@@ -27,6 +27,8 @@ void StagedWriter::write_sharing() {
                      scans_more_than_exists();
   line(fmt::format("enum : bool {{ kStepsAreWhole = {} }};  // all threads hold as many", whole));
   line(fmt::format("#define SCANS_ROWS {:d}", direction_.has_value()));
+  if (shares_scanned_rows())
+    line("#define SHARES_SCANNED_ROWS 1  // whose parts threads fold and scan");
   line(fmt::format("#define GOES_BY_CHUNKS {:d}", goes_by_chunks()));
   if (goes_by_chunks()) {
     line(fmt::format("enum : int {{ kStages = {}, kStageBytes = {} }};  // chunks of a slab",

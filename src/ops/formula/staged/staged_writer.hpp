@@ -33,6 +33,7 @@ class StagedWriter final : public RowsWriter {
                                    std::string_view runs = "staging") const;
   [[nodiscard]] bool scans_more_than_exists() const;
   [[nodiscard]] bool goes_by_chunks() const { return staged_.stages > 0; }
+  [[nodiscard]] bool shares_scanned_rows() const { return direction_ && staged_.row_threads > 1; }
   /// Where a vector of the operand lies in shared memory.
   [[nodiscard]] Code staged_address(const plan::Operand& operand, std::int64_t pitch) const;
 
