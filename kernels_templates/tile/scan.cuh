@@ -66,6 +66,50 @@ struct WarpSlots {
   }
 };
 
+// What warps left for each part and row, by lanes that have a warp's values each: sets `whole` to
+// the combination of all warps, and puts that of the warps before this one before `a`. Many warps
+// take longer one after another, since each of them asks for the values of all.
+template <int kParts, class T, int kRows, int kGroups, int kWarps, int kBytes>
+TILE_DEVICE void join_warps_by_lanes(T (&a)[kParts][kRows], Parts<T, kParts, kRows>& whole,
+                                     int lane, int warp,
+                                     const WarpSlots<kGroups, kWarps, kBytes>& slots) {
+#pragma unroll
+  for (int n = 0; n < kParts * kRows; ++n)
+    whole.at[n / kRows][n % kRows] = slots.template at<T>(n, lane % kWarps);
+#pragma unroll 1
+  for (int offset = 1; offset < kWarps; offset *= 2) {
+#pragma unroll
+    for (int n = 0; n < kParts * kRows; ++n) {
+      T& x = whole.at[n / kRows][n % kRows];
+      const T both = joined(shuffle_up(x, offset), x);
+      if (lane >= offset) x = both;
+    }
+  }
+#pragma unroll
+  for (int n = 0; n < kParts * kRows; ++n) {
+    T& x = whole.at[n / kRows][n % kRows];
+    const T before = shuffle_from(x, warp > 0 ? warp - 1 : 0);
+    if (warp > 0) a[n / kRows][n % kRows] = joined(before, a[n / kRows][n % kRows]);
+    x = shuffle_from(x, kWarps - 1);
+  }
+}
+
+// The same, one warp after another.
+template <int kParts, class T, int kRows, int kGroups, int kWarps, int kBytes>
+TILE_DEVICE void join_warps(T (&a)[kParts][kRows], Parts<T, kParts, kRows>& whole, int warp,
+                            const WarpSlots<kGroups, kWarps, kBytes>& slots) {
+#pragma unroll 1
+  for (int w = 0; w < kWarps; ++w) {
+#pragma unroll
+    for (int n = 0; n < kParts * kRows; ++n) {
+      T& before = whole.at[n / kRows][n % kRows];
+      T& x = a[n / kRows][n % kRows];
+      if (w == warp) x = joined(before, x);
+      before.combine(slots.template at<T>(n, w));
+    }
+  }
+}
+
 // Replaces each part by the combination of what precedes it, and sets `all` to the combination of
 // the whole, for every row of the group. Parts are ordered by part, then warp, then thread. The
 // threads meet at one barrier: of the block if a group has several warps, of the warp if not. What
@@ -102,15 +146,10 @@ TILE_DEVICE void scan_group(T (&a)[kParts][kRows], T (&all)[kRows], int rank,
     __syncwarp();
   }
   Parts<T, kParts, kRows> part;
-#pragma unroll 1
-  for (int w = 0; w < kWarps; ++w) {
-#pragma unroll
-    for (int n = 0; n < kParts * kRows; ++n) {
-      T& before = part.at[n / kRows][n % kRows];
-      T& x = a[n / kRows][n % kRows];
-      if (w == warp) x = joined(before, x);
-      before.combine(slots.template at<T>(n, w));
-    }
+  if constexpr (kInWarp == 32 && kWarps >= 8) {
+    join_warps_by_lanes(a, part, in_warp, warp, slots);
+  } else {
+    join_warps(a, part, warp, slots);
   }
 #pragma unroll
   for (int e = 0; e < kRows; ++e) {
