@@ -212,7 +212,8 @@ struct Thread {
   }
 
 #if !ROWS_IN_REGISTERS
-  // Scans the places from `begin` to `end`; `before` is the total of those before them.
+  // Scans the places from `begin` to `end`; `before` is the total of those before them. If blocks
+  // share rows, the first chunk is in `x`.
   TILE_DEVICE void scan(Vector (&x)[kSteps], Index begin, Index end, Results (&r)[kAcross],
                         const Scans (&before)[kAcross]) {
     if (rank == 0) {  // the others see it after the threads' barrier
@@ -225,8 +226,8 @@ struct Thread {
       }
     }
     // Each turn loads a chunk and scans the previous one.
-    Index chunk = 0;
-    for (Index first = begin; first < end + kChunk; first += kChunk, ++chunk) {
+    Index chunk = kSplits > 1 ? 1 : 0;
+    for (Index first = begin + chunk * kChunk; first < end + kChunk; first += kChunk, ++chunk) {
       Vector next[kSteps];
       load(next, first, end);
       if (chunk > 0) scan_chunk(x, chunk - 1, first - kChunk, end, r);
@@ -337,10 +338,11 @@ extern "C" __global__ void __launch_bounds__(kCombineThreads, kBlocksAtOnce)
   __shared__ Shared shared;
   follow_previous_kernel();
   Block block = Block::of(p, shared);
-  Scans before[kAcross];
-  block.thread.total_before(block.index, block.split, before);
   Results none[kAcross];
   Vector x[kSteps];
+  block.thread.load(x, block.begin, block.end);
+  Scans before[kAcross];
+  block.thread.total_before(block.index, block.split, before);
   block.thread.scan(x, block.begin, block.end, none, before);
 }
 #endif

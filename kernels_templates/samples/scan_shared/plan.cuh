@@ -29,7 +29,7 @@ enum : int { kRowThreads = 256 };  // threads of a block that share a row
 #define SPLITS_ROWS 1
 #define KERNEL_NAME_COMBINE tilejit_scan_shared_f32_combine
 enum : int { kCombineThreads = 256 };  // a block that combines what is left
-enum : int { kSplits = 528 };  // blocks a row that meet in memory
+enum : int { kSplits = 520 };  // blocks a row that meet in memory
 enum : int { kRegisterVectors = 0 };  // per thread
 #define ROWS_IN_REGISTERS 0
 enum : bool { kBlocksAreWhole = true };  // all have as many rows

@@ -21,6 +21,8 @@ constexpr int kWarp = 32;
 constexpr int kThreads = 256;          // per block
 constexpr int kFewThreads = 128;       // per block if rows are short
 constexpr int kManyThreads = 512;      // per block if rows are few, or better held
+constexpr int kMostThreads = 1024;     // per block if these hold one of few rows
+constexpr int kStepsOfMost = 3;        // vectors that each of them has, at most
 constexpr int kMostSteps = 4;          // vectors that a thread has of a chunk
 constexpr int kMostOfChunk = 32;       // elements of these along a row: they are summed in a chain
 constexpr int kRegistersOfChunk = 16;  // the next chunk takes as many again
@@ -38,8 +40,12 @@ constexpr std::int64_t kColumnsOfElement = 4096;  // of a vector, if columns are
 constexpr std::int64_t kFewBlocks = 88;
 constexpr std::int64_t kManyBlocks = 2 * device::kWantedBlocks;
 constexpr std::int64_t kBytesOfBlock = 4 * 1024;  // multiprocessors start larger blocks in time
-// With fewer chunks per row, sharing does not pay for the microseconds of a second kernel.
-constexpr std::int64_t kFewChunks = 16;
+// Rows of as many chunks are worth a second kernel. So are shorter ones, if chunks take longer one
+// after another: in microseconds, a chunk, a second kernel, the same of columns, whose warps
+// exchange more, and to read a megabyte again.
+constexpr std::int64_t kManyChunks = 16;
+constexpr double kUsOfChunk = 0.9, kUsOfSharing = 2.3, kUsOfSharingColumns = 4.3;
+constexpr double kUsOfMegabyte = 0.45;
 
 [[noreturn]] void refuse(const std::string& what) {
   throw Error(ErrorCode::unsupported,
@@ -70,7 +76,8 @@ class Chooser {
         rows_(*rows_of(plan)),
         length_(vectors_in_row(plan, rows_)),
         count_(vectors_across_rows(plan, rows_)),
-        reduces_(formula::has_reductions(plan.program)) {
+        reduces_(formula::has_reductions(plan.program)),
+        pins_threads_(tuning.threads.has_value()) {
     const int most = rows_.along() ? kMostOfChunk / plan.vector : kMostOfChunk;
     const bool one = rows_.along() && length_ && *length_ <= kThreads && is_small(plan, 1);
     const std::int64_t fitting =
@@ -124,6 +131,9 @@ class Chooser {
               : std::clamp(power_of_two_from(ceil_div(*length_, steps_)), kWarp, kThreads);
     }
     if (length_ && !fits() && (reduces_ || fills_few_blocks())) rows_.row_threads = kManyThreads;
+    const bool few = count_ && *count_ < kFewBlocks && !reduces_ && !pins_threads_;
+    if (few && !fits() && *length_ <= std::int64_t{kMostThreads} * std::min(steps_, kStepsOfMost))
+      rows_.row_threads = kMostThreads;
     threads_ = std::max(rows_.row_threads, kFewThreads);
     // Multiprocessors take small blocks more slowly than these run.
     const std::int64_t bytes = bytes_of_row() * (threads_ / rows_.row_threads);
@@ -158,6 +168,7 @@ class Chooser {
     int groups = most_side_by_side();
     while (count_ && groups > kLeastGroups && ceil_div(*count_, groups) < device::kManyBlocks)
       groups /= 2;
+    while (count_ && groups > 1 && *count_ <= groups / 2) groups /= 2;  // rather than idle ones
     const std::int64_t blocks = count_ ? ceil_div(*count_, groups) : device::kWantedBlocks;
     threads_ = blocks >= kFewBlocks && blocks < 2 * device::kManyBlocks ? kManyThreads : kThreads;
     if (blocks < kFewBlocks && *count_ >= 2 * groups && is_shared(kThreads / groups)) {
@@ -213,23 +224,31 @@ class Chooser {
 
   /// Whether rows are long enough to be shared by blocks, if they are few.
   [[nodiscard]] bool is_shared(int row_threads) const {
-    return length_ && count_ && !reduces_ &&
-           *length_ / (std::int64_t{row_threads} * steps_) >= kFewChunks;
+    if (!length_ || !count_ || reduces_) return false;
+    const std::int64_t all = chunks(row_threads);
+    const double megabytes = 1e-6 * static_cast<double>(*count_ * bytes_of_row());
+    const double sharing = rows_.along() ? kUsOfSharing : kUsOfSharingColumns;
+    return all >= kManyChunks ||
+           kUsOfChunk * static_cast<double>(all) > sharing + kUsOfMegabyte * megabytes;
+  }
+  [[nodiscard]] std::int64_t chunks(int row_threads) const {
+    return ceil_div(*length_, std::int64_t{row_threads} * steps_);
   }
 
+  /// Blocks have a chunk each if there are few, else as many of them.
   void share() {
     if (!is_shared(rows_.row_threads)) return;
     const std::int64_t blocks = ceil_div(*count_, threads_ / rows_.row_threads);
     if (blocks == 0 || blocks >= kFewBlocks) return;
-    const std::int64_t chunks = *length_ / (std::int64_t{rows_.row_threads} * steps_);
-    const std::int64_t most = std::min(device::kWantedBlocks / blocks, chunks / 2);
-    rows_.splits = static_cast<int>(most);
+    const std::int64_t all = chunks(rows_.row_threads);
+    const std::int64_t each = ceil_div(all, std::min(device::kWantedBlocks / blocks, all));
+    rows_.splits = static_cast<int>(ceil_div(all, each));
   }
 
   const Plan& plan_;
   Rows rows_;
   std::optional<std::int64_t> length_, count_;  // vectors in a row; vectors across rows
-  bool reduces_;
+  bool reduces_, pins_threads_;
   int steps_ = 1;
   int threads_ = kThreads;
   bool alone_ = false;  // each thread has a column to itself
