@@ -113,6 +113,20 @@ struct Thread {
     }
   }
 
+#ifdef SHARES_SCANNED_ROWS
+  // The same without conditions: what does not exist is the last one again.
+  template <class F>
+  TILE_DEVICE void for_each_or_last(F f) const {
+    const Index end = row_length(p);
+#pragma unroll
+    for (int s = 0; s < kRegisterVectors; ++s) {
+      const Index wanted = rank * kRegisterVectors + s;
+      const Index place = kStepsAreWhole || wanted < end ? wanted : end - 1;
+      f(s, kReverse ? end - 1 - place : place);
+    }
+  }
+#endif
+
   template <class Pass>
   TILE_DEVICE void reduce(Results (&r)[1]) const {
     Accumulators<Pass, 1> part[kParts];
@@ -132,7 +146,12 @@ struct Thread {
   // Scans the row, and leaves its outputs in shared memory.
   TILE_DEVICE void scan(Results (&r)[1], bool active) const {
     Scans a[1];
-    for_each([&](int s, Index v) { vectors[s].fold(p, row, v, r, a); });
+    const auto fold = [&](int s, Index v) { vectors[s].fold(p, row, v, r, a); };
+#if SCANS_GIVE_RESULTS
+    for_each(fold);
+#else
+    for_each_or_last(fold);  // nothing follows what does not exist
+#endif
     const Scans total = scan_lanes<kRowThreads>(a[0], rank);
 #if SCANS_GIVE_RESULTS
     total.finish(p, r[0]);
@@ -174,7 +193,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     Vector vectors[kRegisterVectors]{};
     const Thread self{p, row, vectors, rank, group};
     // Of rows side by side, shared memory has only those that exist.
-    if (kColumns == 1 || active) self.for_each([&](int s, Index v) { vectors[s].load(p, row, v); });
+    const auto load = [&](int s, Index v) { vectors[s].load(p, row, v); };
+#ifdef SHARES_SCANNED_ROWS
+    self.for_each_or_last(load);
+#else
+    if (kColumns == 1 || active) self.for_each(load);
+#endif
 #ifdef HOLDS_VALUES
     self.for_each([&](int s, Index v) { vectors[s].hold_values(p, row, v); });
 #endif

@@ -17,13 +17,16 @@ namespace {
 
 using core::ceil_div;
 
-constexpr std::int64_t kMostBytesOfRow = 512;           // of its widest element: four lines
-constexpr int kThreads = 128;                           // of a block
-constexpr int kMostRowThreads = 8;                      // 16 rows at a time or more, see below
-constexpr int kWord = 4;                                // bytes
-constexpr int kHeldWords = 16;                          // of a row, about, by a thread
-constexpr int kHeldVectors = 36;                        // if they are smaller than a word
-constexpr int kScannedWords = 24;                       // of a row, at most, by a thread
+constexpr std::int64_t kMostBytesOfRow = 512;  // of its widest element: four lines
+constexpr int kThreads = 128;                  // of a block
+constexpr int kMostRowThreads = 8;             // 16 rows at a time or more, see below
+constexpr int kWord = 4;                       // bytes
+constexpr int kHeldWords = 16;                 // of a row, about, by a thread
+constexpr int kHeldVectors = 36;               // if they are smaller than a word
+// Of a row that is scanned, at most, by a thread.
+constexpr int kScannedWords = 24;
+constexpr int kScannedAlone = 36;  // narrower ones, if it has the row to itself
+constexpr int kScannedVectors = 20;
 constexpr std::int64_t kBytesOfBlock = 5 * 1024;        // of inputs: more delays its outputs
 constexpr std::int64_t kLeastOfBlock = 4 * 1024;        // if other operands are loaded, too
 constexpr std::int64_t kMostBytesOfInputs = 16 * 1024;  // in 32 registers of a thread
@@ -63,14 +66,23 @@ int reducing_threads(const Plan& plan, const Rows& rows) {
   return threads;
 }
 
+/// Whether the kernel accesses an operand of many elements where it is.
+bool is_direct(const Plan& plan, const Rows& rows, const Operand& operand) {
+  return operand.read && varies_across_rows(operand, rows) && !staged_pitch(plan, operand);
+}
+
 /// How many threads scan a row: few, since several fold their vectors first.
 int scanning_threads(const Plan& plan, const Rows& rows) {
   const std::int64_t vectors = plan.extents.front().value() / plan.vector;
   const int bytes = widest_vector(plan);
-  const std::int64_t most = bytes < kWord ? kHeldVectors : kScannedWords;
+  const auto suits = [&](int threads) {
+    const int most = bytes >= kWord ? kScannedWords
+                     : threads == 1 ? kScannedAlone
+                                    : kScannedVectors;
+    return fits(plan, rows, threads) && vectors <= std::int64_t{most} * threads;
+  };
   int threads = kMostRowThreads;
-  while (threads > 1 && fits(plan, rows, threads / 2) && vectors <= most * (threads / 2))
-    threads /= 2;
+  while (threads > 1 && suits(threads / 2)) threads /= 2;
   const auto count = vectors_across_rows(plan, rows);
   while (count && threads < kMostRowThreads && *count * threads < device::kThreadsAtOnce &&
          vectors > 4 * threads)
@@ -100,11 +112,6 @@ Rows share_rows(const Plan& plan, Rows rows, const std::optional<int>& pinned) {
   const bool suits = fits(plan, rows, rows.row_threads) && held <= most_held(plan, rows);
   rows.register_vectors = suits ? static_cast<int>(held) : 0;
   return rows;
-}
-
-/// Whether the kernel accesses an operand of many elements where it is.
-bool is_direct(const Plan& plan, const Rows& rows, const Operand& operand) {
-  return operand.read && varies_across_rows(operand, rows) && !staged_pitch(plan, operand);
 }
 
 int turns_of(const Plan& plan, const Rows& rows) {
