@@ -37,6 +37,7 @@ constexpr std::int64_t kLeastElements = std::int64_t{1} << 18;
 constexpr std::int64_t kLeastElementsOfWords = std::int64_t{1} << 20;
 constexpr double kMostBySector = 2;  // bytes of sectors, for each that a warp reads directly
 constexpr std::int64_t kResidentThreads = 2 * device::kThreadsAtOnce;
+constexpr std::int64_t kStartedBlocks = 128 * device::kWantedBlocks;
 constexpr std::int64_t kManyBlocks = 2 * device::kWantedBlocks;  // about as many as run at once
 
 /// Whether threads hold their rows, and a block what it has of them.
@@ -118,12 +119,15 @@ int turns_of(const Plan& plan, const Rows& rows) {
   const std::int64_t groups = kThreads / rows.row_threads;
   const std::int64_t bytes = groups * std::max<std::int64_t>(1, input_bytes_of_row(plan));
   const std::int64_t shared = groups * shared_bytes_of_row(plan);
-  std::int64_t turns = std::min(kBytesOfBlock / bytes, kMostSharedBytes / shared);
+  const auto count = vectors_across_rows(plan, rows);
+  // So many blocks are started one after another all the time.
+  const bool many = count && *count >= groups * kStartedBlocks;
+  std::int64_t turns =
+      std::min((kBytesOfBlock + (many ? bytes / 2 : 0)) / bytes, kMostSharedBytes / shared);
   const auto direct = [&](const Operand& operand) { return is_direct(plan, rows, operand); };
   // Loads of each turn wait for those of the one before, which costs less than small blocks.
   if (std::ranges::any_of(plan.operands, direct)) turns = std::min(turns, kLeastOfBlock / bytes);
-  if (const auto count = vectors_across_rows(plan, rows))
-    turns = std::min(turns, *count / (groups * kManyBlocks));
+  if (count) turns = std::min(turns, *count / (groups * kManyBlocks));
   return static_cast<int>(std::max<std::int64_t>(1, turns));
 }
 
