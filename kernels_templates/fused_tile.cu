@@ -14,13 +14,38 @@ constexpr int kSquaresDown = kRows / kVector;
 constexpr int kSquares = kVectorsAcross * kSquaresDown / kThreads;  // per thread
 constexpr int kVectors = kVectorsAcross * kRows / kThreads;         // per thread
 
+// Number threadIdx.x + step * kThreads as a place in lines of kLength. If threads are whole lines,
+// or lines take whole blocks of threads, what lies between two steps is known when compiling.
+template <int kLength>
+struct LinePlace {
+  int line, at;
+  TILE_DEVICE explicit LinePlace(int step) {
+    if constexpr (kThreads % kLength == 0) {
+      line = threadIdx.x / kLength + step * (kThreads / kLength);
+      at = threadIdx.x % kLength;
+    } else if constexpr (kLength % kThreads == 0) {
+      line = step / (kLength / kThreads);
+      at = threadIdx.x + step % (kLength / kThreads) * kThreads;
+    } else {
+      line = (threadIdx.x + step * kThreads) / kLength;
+      at = (threadIdx.x + step * kThreads) % kLength;
+    }
+  }
+};
+
 // Square s and vector v of this thread, in units of squares and vectors. They exist only if whole;
 // a square that only begins in the tile is cut off.
 struct SquarePlace {
   int row, column;
-  TILE_DEVICE explicit SquarePlace(int s)
-      : row((threadIdx.x + s * kThreads) % kSquaresDown),
-        column((threadIdx.x + s * kThreads) / kSquaresDown) {}
+  TILE_DEVICE explicit SquarePlace(int s) {
+    if constexpr ((kSquaresDown & (kSquaresDown - 1)) == 0) {  // loads keep some distance
+      row = (threadIdx.x + s * kThreads) % kSquaresDown;
+      column = (threadIdx.x + s * kThreads) / kSquaresDown;
+    } else {
+      const LinePlace<kSquaresDown> place(s);
+      row = place.at, column = place.line;
+    }
+  }
   TILE_DEVICE bool exists(const Tile& tile) const {
     return kWhole || ((column + 1) * kVector <= tile.columns && (row + 1) * kVector <= tile.rows);
   }
@@ -30,9 +55,10 @@ struct SquarePlace {
 };
 struct VectorPlace {
   int row, column;
-  TILE_DEVICE explicit VectorPlace(int v)
-      : row((threadIdx.x + v * kThreads) / kVectorsAcross),
-        column((threadIdx.x + v * kThreads) % kVectorsAcross) {}
+  TILE_DEVICE explicit VectorPlace(int v) {
+    const LinePlace<kVectorsAcross> place(v);
+    row = place.line, column = place.at;
+  }
   TILE_DEVICE bool exists(const Tile& tile) const {
     return kWhole || ((column + 1) * kVector <= tile.columns && row < tile.rows);
   }
