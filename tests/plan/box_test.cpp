@@ -108,6 +108,18 @@ TEST(Boxes, CopyLongRunsOfSmallElements) {
   EXPECT_FALSE(copies(f32, "y = x + z"));
 }
 
+// It was taken for a small part, since it repeats; but each element came with a sector of its own.
+TEST(Boxes, ReadRepeatedInputsByRunsIfTheirNeighboursAreFarApart) {
+  const char* const y = "(20,333,97,3,7):(678321,2037,21,7,1)";
+  const auto transposes = [&](const char* x) {
+    const Plan plan = plan_of(test::make_op(f16, {{"x", x}, {"y", y}}, "y = x"));
+    const auto* const box = std::get_if<Box>(&plan.family);
+    return box != nullptr && !box->transposed.empty();
+  };
+  EXPECT_TRUE(transposes("(20,333,97,3,7):(1,5820,20,1940,0)"));
+  EXPECT_FALSE(transposes("(20,333,97,3,7):(96903,291,3,1,0)"));
+}
+
 TEST(Boxes, LeavePinnedKnobsToOtherFamilies) {
   Fused op = permutations().front();
   op.tuning.tile = {32, 32};

@@ -3,11 +3,26 @@
 #include <algorithm>
 
 #include "core/integer.hpp"
+#include "device/access.hpp"
 
 namespace tilejit::plan {
 namespace {
 
-constexpr std::int64_t kMostRepeats = 4;  // of an operand whose runs count
+constexpr std::int64_t kMostRepeats = 4;        // of an operand whose runs count
+constexpr std::int64_t kFarApart = 128 * 1024;  // bytes: what an L1 cache has no more
+
+/// The bytes that come from memory for an element in the outputs' order: a sector, if its
+/// neighbours are so far away in the space that caches have lost it.
+std::int64_t bytes_fetched(const Plan& plan, const Operand& operand) {
+  const Modes order = order_of(operand);
+  const std::int64_t bytes = size_bytes(operand.dtype);
+  std::int64_t between = 0;  // that pass until the next coordinate of the operand's innermost mode
+  for (const Operand& other : plan.operands) between += size_bytes(other.dtype);
+  for (std::size_t m = 0; m < order.front(); ++m) between *= plan.extents[m].value();
+  const std::int64_t apart = stride_of(operand, order.front()) * bytes;
+  const bool lost = between >= kFarApart && apart < device::kSectorBytes;
+  return lost ? std::max<std::int64_t>(bytes, device::kSectorBytes) : bytes;
+}
 
 }  // namespace
 
@@ -51,7 +66,8 @@ bool is_small_part(const Plan& plan, const Operand& operand) {
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {
     if (stride_of(operand, m) == 0) times *= plan.extents[m].value();
   }
-  return times >= kMostRepeats;
+  if (order_of(operand).empty()) return true;
+  return times * size_bytes(operand.dtype) >= kMostRepeats * bytes_fetched(plan, operand);
 }
 
 }  // namespace tilejit::plan
