@@ -120,6 +120,17 @@ TEST(Boxes, ReadRepeatedInputsByRunsIfTheirNeighboursAreFarApart) {
   EXPECT_FALSE(transposes("(20,333,97,3,7):(96903,291,3,1,0)"));
 }
 
+// Boxes of 16 x 30 x 17 cut the output's rows of 53; two sides must give way to whole rows.
+TEST(Boxes, HaveWholeShortRowsOfAnOutputBesideInputsInTwoOtherOrders) {
+  Fused op = permutation(bf16, "(17,8191,53):(8191,1,139247)", "(17,8191,53):(434123,53,1)");
+  op.tensors.push_back({.name = "z", .dtype = bf16, .layout = "(17,8191,53):(1,901,17)"});
+  op.formula = "y = x + z";
+  const Plan plan = plan_of(op);
+  ASSERT_EQ(template_name(plan), "fused_box");
+  EXPECT_EQ(std::get<Box>(plan.family).extents.front(), 53);
+  EXPECT_LT(cycles_of_meetings(plan, std::get<Box>(plan.family).extents), 0.1);
+}
+
 TEST(Boxes, LeavePinnedKnobsToOtherFamilies) {
   Fused op = permutations().front();
   op.tuning.tile = {32, 32};

@@ -154,6 +154,7 @@ class Extents {
     add(std::int64_t(std::bit_ceil(std::uint64_t(now))));
     add(core::ceil_div(now, 2));
     add(std::int64_t(std::bit_floor(std::uint64_t(now))));
+    add(core::ceil_div(now, 4));
     return sides;
   }
 
