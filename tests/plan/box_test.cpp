@@ -157,9 +157,14 @@ TEST(Boxes, AreNotLeftEmptyForTheSakeOfSectors) {
   op.tensors.push_back(
       {.name = "z", .dtype = bf16, .layout = "(14,13,200,2,33):(13,1,182,1201200,36400)"});
   op.formula += "; z = x";
+  // 77 were taken as 32, 32 and 13.
+  Fused rows =
+      permutation(bf16, "(5,48,32,77):(77,385,18480,1)", "(5,48,32,77):(118272,2464,77,1)");
+  rows.tensors.push_back({.name = "z", .dtype = bf16, .layout = "(5,48,32,77):(32,160,1,7680)"});
+  rows.formula += "; z = x";
   for (const Fused& one : {permutation(bf16, "(1000,9,9,7,15):(8505,1,9,81,567)",
                                        "(1000,9,9,7,15):(8505,945,105,15,1)"),
-                           op}) {
+                           op, rows}) {
     const Plan plan = plan_of(one);
     ASSERT_EQ(template_name(plan), "fused_box");
     EXPECT_GE(fullness(plan), 0.85) << to_json(plan);

@@ -26,7 +26,7 @@ constexpr std::int64_t kThreads = 256;  // of a walk that is looked at
 // To issue an element's instructions, of which there are a dozen beside the formula's: a
 // multiprocessor issues four for a warp's elements at once.
 constexpr double kCyclesOfElement = 12.0 / (4 * 32);
-constexpr double kFull = 0.75;            // of a box
+constexpr double kFull = 0.85;            // of a box
 constexpr double kManyMeetings = 0.5;     // cycles per element, about as many as all else takes
 constexpr double kLessByExchange = 0.88;  // of the cycles, at most, if other sides are worth it
 constexpr int kMostExchanges = 4;
