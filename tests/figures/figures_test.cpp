@@ -118,9 +118,10 @@ TEST(SectorsOfRequests, AreCountedByTheLayouts) {
   const SectorCase cases[] = {
       {"contiguous", "(4096):(1)", "(4096):(1)", f16, 1, 1},
       // Four neighbours per thread, one access each: one sector per thread; 4 would suffice.
-      {"every other element of 4 bytes", "(4096):(2)", "(4096):(1)", f32, 8, 1},
+      {"every other element of 4 bytes", "(4194304):(2)", "(4194304):(1)", f32, 8, 1},
       {"every sixteenth element of 2 bytes", "(4096):(16)", "(4096):(1)", f16, 16, 1},
-      {"every sixteenth byte", "(4096):(16)", "(4096):(1)", u8, 32, 1},
+      // One element per thread: two in a sector.
+      {"every sixteenth byte", "(4096):(16)", "(4096):(1)", u8, 16, 1},
       {"one element for all", "(4096):(0)", "(4096):(1)", f32, 1, 1},
       {"transposed", "(512,512):(1,512)", "(512,512):(512,1)", f16, 1, 1},
       // Requests start at elements 0 and 2*99+58: the second is not aligned.

@@ -28,8 +28,10 @@ struct WidthCase {
 TEST(Widths, HaveTheirReasons) {
   const WidthCase cases[] = {
       {"contiguous", "(4096):(1)", "(4096):(1)", Kind::widest, "widest", Kind::widest, "widest"},
-      {"strided", "(4096):(3)", "(4096):(1)", Kind::strided, "neighbours lie 3 elements apart",
-       Kind::widest, "widest"},
+      {"strided", "(4194304):(3)", "(4194304):(1)", Kind::strided,
+       "neighbours lie 3 elements apart", Kind::widest, "widest"},
+      {"strided, of few elements", "(4096):(3)", "(4096):(1)", Kind::strided,
+       "neighbours lie 3 elements apart", Kind::vector, "would touch more lines of x"},
       {"broadcast", "(64,4096):(1,0)", "(64,4096):(4096,1)", Kind::one_value, "one element",
        Kind::widest, "widest"},
       {"padded input", "(64,96):(100,1)", "(64,96):(96,1)", Kind::widest, "", Kind::widest, ""},

@@ -1,4 +1,4 @@
-// Maps: the mode along which vectors are counted first.
+// Maps: the mode along which vectors are counted first, and vectors of operands with gaps.
 #include <gtest/gtest.h>
 
 #include "plan/plans.hpp"
@@ -27,6 +27,34 @@ TEST(Maps, CountFirstAlongTheModeWithinAnInputsSectors) {
     const Plan plan = plan_of(test::make_op(row.dtype, {{"x", row.x}, {"y", row.y}}, "y = x"));
     ASSERT_TRUE(std::holds_alternative<Map>(plan.family)) << row.what;
     EXPECT_EQ(std::get<Map>(plan.family).first, row.first) << row.what;
+  }
+}
+
+// An element of a vector touches as many lines as its neighbours in a warp are apart.
+TEST(Maps, HaveShorterVectorsIfElementsTouchManyLines) {
+  struct Row {
+    const char* what;
+    DType in, out;
+    const char *x, *y;
+    int least, most;  // elements of a vector
+  };
+  constexpr Row kRows[] = {
+      {"bytes of every second f32", f32, i8, "(8388608):(2)", "(8388608):(1)", 2, 8},
+      {"bytes of every second f16", f16, i8, "(4096,4096):(8192,2)", "(4096,4096):(4096,1)", 2, 8},
+      {"bytes of all f32", f32, i8, "(8388608):(1)", "(8388608):(1)", 4, 4},
+      {"every second f32, which memory takes longer for", f32, f32, "(8388608):(2)",
+       "(8388608):(1)", 4, 4},
+      {"a small matrix transposed, by few blocks", f32, f32, "(25,100):(1,25)", "(25,100):(100,1)",
+       1, 1},
+      {"unknown strides", f32, i8, "(8388608):(S)", "(8388608):(1)", 16, 16},
+  };
+  for (const Row& row : kRows) {
+    Fused op = test::make_op(row.in, {{"x", row.x}, {"y", row.y}}, "y = x");
+    op.tensors[1].dtype = row.out;
+    const Plan plan = plan_of(op);
+    ASSERT_TRUE(std::holds_alternative<Map>(plan.family)) << row.what;
+    EXPECT_GE(plan.vector, row.least) << row.what;
+    EXPECT_LE(plan.vector, row.most) << row.what;
   }
 }
 

@@ -21,7 +21,6 @@ constexpr double kGainOfElements = 1.1;  // over tiles that do so, too
 // Cycles to shift an element of one byte in registers. A word takes them, however many elements it
 // has; and threads with so many registers are few, which counts where there are few tiles.
 constexpr double kCyclesOfShift = 0.06, kOfFewTiles = 3;
-constexpr double kCyclesOfMode = 2;  // to find the coordinates of a warp's vectors along a mode
 constexpr std::int64_t kFewTiles = 4 * device::kManyTiles;
 constexpr std::int64_t kBoxBytes = 16384;  // of the narrowest operand that is transposed
 constexpr std::int64_t kMostElements = 8192, kFewElements = 1024;  // of a box
@@ -293,13 +292,6 @@ double cycles_of_shifts(const Plan& plan) {
     if (operand.shifted) cycles += kCyclesOfShift / size_bytes(operand.dtype);
   }
   return total_units(plan, {}) < kFewTiles ? kOfFewTiles * cycles : cycles;
-}
-
-/// To number the vectors of a map: cycles per element.
-double cycles_of_numbers(const Plan& plan) {
-  if (!std::holds_alternative<Map>(plan.family)) return 0;
-  return kCyclesOfMode * static_cast<double>(plan.extents.size() - 1) /
-         static_cast<double>(kWarp * plan.vector);
 }
 
 /// The most elements of a box: as many as make long runs, fewer if there would be few boxes.

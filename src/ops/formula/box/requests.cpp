@@ -17,6 +17,7 @@ constexpr std::int64_t kWarpsOfMap = 8, kWarpsOfWalk = 6;  // that are looked at
 constexpr double kCyclesOfChunk = 8;    // to load 16 bytes a lane, and to put four words
 constexpr double kCyclesOfWarp = 8;     // to start a warp and to number what it takes
 constexpr double kCyclesOfBlock = 200;  // between the starts of two blocks
+constexpr double kCyclesOfMode = 2;     // to find the coordinates of a warp's vectors along a mode
 
 /// Lines or words that a request touches; no allocation, since plans are made for each launch that
 /// the cache serves.
@@ -280,6 +281,12 @@ double cycles_of_transposed(const Box& box, const Transposed& transposed, const 
 
 double cycles_per_element(const Plan& plan) {
   return std::visit([&](const auto& family) { return cycles_of(plan, family); }, plan.family);
+}
+
+double cycles_of_numbers(const Plan& plan) {
+  if (!std::holds_alternative<Map>(plan.family)) return 0;
+  return kCyclesOfMode * static_cast<double>(plan.extents.size() - 1) /
+         static_cast<double>(kLanes * plan.vector);
 }
 
 }  // namespace tilejit::plan

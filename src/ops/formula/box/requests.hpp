@@ -11,6 +11,9 @@ namespace tilejit::plan {
 /// leaf a mode, except in maps.
 [[nodiscard]] double cycles_per_element(const Plan& plan);
 
+/// Cycles per element in which a map finds the coordinates of its vectors; 0 for other families.
+[[nodiscard]] double cycles_of_numbers(const Plan& plan);
+
 /// The same of one operand alone if the threads of a block go through `box` in the order of `walk`.
 [[nodiscard]] double cycles_of_walk(const Box& box, const Walk& walk, const Operand& operand);
 

@@ -168,6 +168,12 @@ class Widths {
       return fmt::format("{}, since stores are not split and {} is aligned for no more", vectors,
                          tensor_of(*output).name);
     }
+    const auto has_gaps = [](const Operand& operand) { return operand.reach == Reach::strided; };
+    if (const auto gaps = std::ranges::find_if(plan_.operands, has_gaps);
+        std::holds_alternative<plan::Map>(plan_.family) && gaps != plan_.operands.end()) {
+      return fmt::format("{}, since elements of longer ones would touch more lines of {} at a time",
+                         vectors, tensor_of(*gaps).name);
+    }
     if (plan::direction_of(plan_) && !plan::rows_of(plan_)->along())
       return vectors + ", as many as are scanned side by side";
     return vectors + ", since the formula is heavy and stands in the code once an element";

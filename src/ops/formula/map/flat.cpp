@@ -100,17 +100,6 @@ bool breaks_large(const Plan& plan, const Plan& flat) {
   return false;
 }
 
-/// The same plan with smaller vectors.
-Plan with_vector(Plan plan, int vector) {
-  plan.vector = vector;
-  plan.ragged = plan.extents.front().value() % vector != 0;
-  for (Operand& operand : plan.operands) {
-    if (operand.reach == Reach::contiguous)
-      operand.access_bytes = std::min(operand.access_bytes, vector * size_bytes(operand.dtype));
-  }
-  return plan;
-}
-
 /// Whether it pays to read large inputs element by element.
 bool gains_with_large(const Plan& plan, const Plan& flat) {
   int widest = 0;

@@ -8,6 +8,7 @@
 #include "box/boxing.hpp"
 #include "device/scale.hpp"
 #include "map/flat.hpp"
+#include "map/strided.hpp"
 #include "plan/copied_weights.hpp"
 #include "plan/iteration.hpp"
 #include "plan/launch_shape.hpp"
@@ -77,6 +78,7 @@ class Planner {
     set_box();
     fit_tile();
     if (!light_) flatten();
+    if (!has_knobs()) suit_strided(plan_);
     if (std::holds_alternative<Map>(plan_.family) && !light_ && !op_.tuning.unroll)
       spread_heavy(plan_);
     choose_index();

@@ -457,6 +457,16 @@ const Operand* vector_leader(const Plan& plan) {
   return leader;
 }
 
+Plan with_vector(Plan plan, int vector) {
+  plan.vector = vector;
+  plan.ragged = plan.extents.front().value() % vector != 0;
+  for (Operand& operand : plan.operands) {
+    if (operand.reach == Reach::contiguous)
+      operand.access_bytes = std::min(operand.access_bytes, vector * size_bytes(operand.dtype));
+  }
+  return plan;
+}
+
 void choose_vector(const Fused& op, const formula::Analysis& analysis,
                    std::optional<std::size_t> transposed_mode, bool light, Plan& plan,
                    bool by_pairs) {

@@ -18,4 +18,7 @@ void choose_vector(const Fused& op, const formula::Analysis& analysis,
                    std::optional<std::size_t> transposed_mode, bool light, Plan& plan,
                    bool by_pairs = true);
 
+/// The plan of a map with shorter vectors.
+[[nodiscard]] Plan with_vector(Plan plan, int vector);
+
 }  // namespace tilejit::plan

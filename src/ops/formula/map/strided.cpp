@@ -1,0 +1,72 @@
+#include "map/strided.hpp"
+
+#include <algorithm>
+
+#include "box/requests.hpp"
+#include "core/integer.hpp"
+#include "device/access.hpp"
+#include "device/scale.hpp"
+#include "plan/launch_shape.hpp"
+#include "plan/vectors.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+constexpr double kLess = 0.9;         // of the cycles, at most, for which vectors are shorter
+constexpr double kBytesOfCycle = 13;  // of memory, for each multiprocessor
+
+/// Whether the operand has gaps, and elements of its own all over the space.
+bool is_strided(const Operand& operand) {
+  return operand.reach == Reach::strided && !repeats(operand);
+}
+
+bool can_be_shorter(const Plan& plan) {
+  const auto* const map = std::get_if<Map>(&plan.family);
+  if (map == nullptr || map->light || map->flat || plan.peeled || plan.vector == 1) return false;
+  const auto has_known_strides = [](const Operand& operand) {
+    return std::ranges::all_of(operand.modes, [](const OperandMode& leaves) {
+      return std::ranges::all_of(leaves, [](const Mode& leaf) { return leaf.stride.is_known(); });
+    });
+  };
+  return std::ranges::all_of(plan.extents, &Dim::is_known) &&
+         std::ranges::all_of(plan.operands, has_known_strides) &&
+         std::ranges::any_of(plan.operands, is_strided);
+}
+
+/// The cycles of a multiprocessor that has a block, or its share of many, for memory or for
+/// requests.
+double cycles_of_share(const Plan& plan) {
+  double elements = 1;
+  for (const Dim& extent : plan.extents) elements *= static_cast<double>(extent.value());
+  const std::int64_t blocks = core::ceil_div(total_units(plan, {}), units_per_block(plan));
+  return elements / static_cast<double>(std::min(blocks, device::kMultiprocessors)) *
+         std::max(cycles_of_memory(plan), cycles_per_element(plan) + cycles_of_numbers(plan));
+}
+
+}  // namespace
+
+double cycles_of_memory(const Plan& plan) {
+  double bytes = 0;
+  for (const Operand& operand : plan.operands) {
+    if (repeats(operand)) continue;
+    const std::int64_t apart = is_strided(operand) ? operand.modes.front()[0].stride.value() : 1;
+    bytes += static_cast<double>(
+        std::min<std::int64_t>(device::kSectorBytes, apart * size_bytes(operand.dtype)));
+  }
+  return bytes / kBytesOfCycle;
+}
+
+void suit_strided(Plan& plan) {
+  if (!can_be_shorter(plan)) return;
+  Plan best = plan;
+  double least = cycles_of_share(plan);
+  for (int vector = plan.vector / 2; vector >= 1; vector /= 2) {
+    Plan shorter = with_vector(plan, vector);
+    std::get<Map>(shorter.family).choose_launch(shorter, {});
+    if (const double now = cycles_of_share(shorter); now < kLess * least)
+      best = std::move(shorter), least = now;
+  }
+  plan = std::move(best);
+}
+
+}  // namespace tilejit::plan
