@@ -80,6 +80,11 @@ TEST(EmulatedBoxes, AgreeWithTheReference) {
         {"w", f32, "(1,77,17,1):(0,17,1,0)"},
         {"y", f32, "(5,77,17,22):(28798,374,22,1)"}},
        "y = exp(x - w) / (abs(z) + 1)"},
+      {"in one order and in place, of an output with gaps",
+       {{"x", f32, "(4411,17,7):(119,7,1)"},
+        {"w", f32, "(1,17,1):(0,1,0)"},
+        {"y", f32, "(4411,17,7):(180,9,1)", Access::inout}},
+       "y = exp(-abs(y * w)) / (abs(x) + 1) + exp(-abs(x))"},
   };
   EmulatedKernels kernels;
   for (const Case& c : cases) {

@@ -108,6 +108,43 @@ TEST(Boxes, CopyLongRunsOfSmallElements) {
   EXPECT_FALSE(copies(f32, "y = x + z"));
 }
 
+TEST(Boxes, TakeMapsByElementsInTheOutputsOrder) {
+  struct Row {
+    const char* what;
+    const char *x, *w, *formula;
+    std::string_view family;
+  };
+  constexpr const char *kLight = "y = x * w",
+                       *kHeavy = "a = log(abs(x) + 1); y = exp(a) / (abs(w) + 1) + log(a + 2)";
+  constexpr Row kRows[] = {
+      {"of a light formula, which memory takes longer for", "(8685,9,11,7):(693,77,7,1)",
+       "(8685,1,11,1):(11,0,1,0)", kLight, "fused_map"},
+      {"of a heavy formula", "(8685,9,11,7):(693,77,7,1)", "(8685,1,11,1):(11,0,1,0)", kHeavy,
+       "fused_box"},
+      {"along two modes", "(470579,3):(3,1)", "(1,3):(0,1)", kLight, "fused_map"},
+      {"rows of whole vectors", "(470579,4):(4,1)", "(1,4):(0,1)", kHeavy, "fused_map"},
+      {"few elements", "(47057,3):(3,1)", "(1,3):(0,1)", kHeavy, "fused_map"},
+      {"of unknown extents", "(M,3):(3,1)", "(1,3):(0,1)", kHeavy, "fused_map"},
+  };
+  for (const Row& row : kRows) {
+    Fused op = test::make_op(f32, {{"x", row.x}, {"w", row.w}, {"y", row.x}}, row.formula);
+    const Plan plan = plan_of(op);
+    EXPECT_EQ(template_name(plan), row.family) << row.what;
+    const auto* const box = std::get_if<Box>(&plan.family);
+    EXPECT_TRUE(box == nullptr || box->transposed.empty()) << row.what;
+  }
+}
+
+// A heavy formula of few elements has vectors of one, so that it has threads enough.
+TEST(Boxes, LeaveShortVectorsOfHeavyMapsAlone) {
+  const char* const layout = "(8,64,96,2):(12288,192,2,1)";
+  const Plan plan =
+      plan_of(test::make_op(f32, {{"x", layout}, {"w", "(1,1,1,2):(0,0,0,1)"}, {"y", layout}},
+                            "a = 1 / (1 + exp(-x)); b = max(x * a, w); y = 1 / (1 + exp(-b))"));
+  EXPECT_EQ(template_name(plan), "fused_map");
+  EXPECT_EQ(plan.vector, 1);
+}
+
 // It was taken for a small part, since it repeats; but each element came with a sector of its own.
 TEST(Boxes, ReadRepeatedInputsByRunsIfTheirNeighboursAreFarApart) {
   const char* const y = "(20,333,97,3,7):(678321,2037,21,7,1)";

@@ -10,14 +10,18 @@
 #include "core/integer.hpp"
 #include "device/access.hpp"
 #include "device/scale.hpp"
+#include "map/strided.hpp"
 #include "plan/launch_shape.hpp"
 
 namespace tilejit::plan {
 namespace {
 
 constexpr std::int64_t kLeastElements = std::int64_t{1} << 16;  // of a space
-constexpr double kGain = 1.4;            // of cycles: boxes take vectors of one element
-constexpr double kGainOfElements = 1.1;  // over tiles that do so, too
+// Of a space whose operands have one order: fewer blocks than fill the device start late.
+constexpr std::int64_t kLeastInOrder = 4 * device::kThreadsAtOnce;
+constexpr double kCyclesOfWeight = 0.01;  // of an element's formula
+constexpr double kGain = 1.4;             // of cycles: boxes take vectors of one element
+constexpr double kGainOfElements = 1.1;   // over tiles that do so, too
 // Cycles to shift an element of one byte in registers. A word takes them, however many elements it
 // has; and threads with so many registers are few, which counts where there are few tiles.
 constexpr double kCyclesOfShift = 0.06, kOfFewTiles = 3;
@@ -51,6 +55,13 @@ class Boxing {
     const bool by_elements = plan_.vector == 1 || std::holds_alternative<Tile>(plan_.family);
     if (box_.transposed.empty() && by_elements) stage(0);
     if (box_.transposed.empty()) return std::nullopt;
+    lay_out_vectors();
+    return finished();
+  }
+
+  /// Boxes whose operands are all walked in the outputs' order.
+  Plan in_order_of(std::int64_t most) {
+    box_ = {.extents = choose_extents(plan_, most)};
     lay_out_vectors();
     return finished();
   }
@@ -269,10 +280,10 @@ bool is_coalesced(const Plan& plan) {
          std::ranges::count(plan.operands, true, &Operand::shifted) == 0;
 }
 
-bool can_have_boxes(const Plan& plan) {
+bool can_have_boxes(const Plan& plan, std::int64_t least) {
   if (!std::holds_alternative<Map>(plan.family) && !std::holds_alternative<Tile>(plan.family))
     return false;
-  if (plan.extents.size() < 2 || is_light(plan) || is_coalesced(plan)) return false;
+  if (plan.extents.size() < 2 || is_light(plan)) return false;
   const auto is_plain = [](const auto& value) {
     return std::ranges::all_of(value.modes, [](const OperandMode& leaves) {
       return leaves.size() == 1 && leaves[0].stride.is_known();
@@ -283,7 +294,7 @@ bool can_have_boxes(const Plan& plan) {
     return false;
   Dim elements = 1;
   for (const Dim& extent : plan.extents) elements = elements * extent;
-  return elements.value() >= kLeastElements;
+  return elements.value() >= least;
 }
 
 double cycles_of_shifts(const Plan& plan) {
@@ -308,6 +319,13 @@ std::int64_t most_elements(const Plan& plan) {
   return std::clamp(elements / device::kManyTiles, kFewElements, most);
 }
 
+/// Whether a map goes by elements that are numbered along several modes.
+bool is_numbered_by_elements(const Plan& plan) {
+  const auto* const map = std::get_if<Map>(&plan.family);
+  return map != nullptr && !map->flat && !plan.peeled && plan.vector == 1 &&
+         plan.extents.size() > 2;
+}
+
 }  // namespace
 
 std::int64_t shared_bytes(const Plan& plan, const Box& box) {
@@ -319,7 +337,7 @@ std::int64_t shared_bytes(const Plan& plan, const Box& box) {
 }
 
 std::optional<Plan> plan_by_boxes(const Plan& plan) {
-  if (!can_have_boxes(plan)) return std::nullopt;
+  if (!can_have_boxes(plan, kLeastElements) || is_coalesced(plan)) return std::nullopt;
   Boxing boxing(plan);
   for (std::int64_t most = most_elements(plan); most >= kFewElements; most /= 2) {
     std::optional<Plan> boxed = boxing.with_boxes_of(most);
@@ -342,6 +360,19 @@ std::optional<Plan> plan_by_boxes(const Plan& plan) {
     return boxed;
   }
   return std::nullopt;
+}
+
+std::optional<Plan> plan_by_boxes_in_order(const Plan& plan) {
+  if (!is_numbered_by_elements(plan) || !can_have_boxes(plan, kLeastInOrder)) return std::nullopt;
+  Boxing boxing(plan);
+  const Plan boxed = boxing.in_order_of(most_elements(plan));
+  // Vectors that are as short as this on purpose have many threads.
+  if (boxed.vector > plan.vector) return std::nullopt;
+  const double cycles = cycles_per_element(plan) + cycles_of_numbers(plan);
+  if (kGainOfElements * cycles_per_element(boxed) >= cycles) return std::nullopt;
+  const double formula = kCyclesOfWeight * static_cast<double>(expr::weight(plan.program));
+  if (cycles + formula < cycles_of_memory(plan)) return std::nullopt;
+  return boxing.with_busy_threads();
 }
 
 }  // namespace tilejit::plan

@@ -39,6 +39,11 @@ ThreadValues values_of_walk(const plan::Box& box, const plan::Walk& walk) {
 }  // namespace
 
 Sentences why(const Plan& plan, const plan::Box& box) {
+  if (box.transposed.empty()) {
+    return {
+        "all operands are walked in the outputs' order, element by element; what lies between a "
+        "thread's elements is known when compiling, so that none is numbered by itself."};
+  }
   std::string transposed;
   for (const plan::Transposed& operand : box.transposed) {
     transposed += (transposed.empty() ? "" : ", ") +

@@ -78,6 +78,7 @@ class Planner {
     set_box();
     fit_tile();
     if (!light_) flatten();
+    set_box_in_order();
     if (!has_knobs()) suit_strided(plan_);
     if (std::holds_alternative<Map>(plan_.family) && !light_ && !op_.tuning.unroll)
       spread_heavy(plan_);
@@ -365,6 +366,11 @@ class Planner {
   void set_box() {
     if (light_ || has_knobs()) return;
     if (std::optional<Plan> boxed = plan_by_boxes(plan_)) plan_ = std::move(*boxed);
+  }
+
+  void set_box_in_order() {
+    if (light_ || has_knobs()) return;
+    if (std::optional<Plan> boxed = plan_by_boxes_in_order(plan_)) plan_ = *std::move(boxed);
   }
 
   /// Boxes are chosen beside tiles whose sides are powers of two.
