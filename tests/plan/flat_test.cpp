@@ -61,6 +61,9 @@ TEST(Flat, LargeInputsWithGapsAreReadByElement) {
   EXPECT_EQ(plan.operands[1].access_bytes, 8);
   EXPECT_FALSE(is_flat(planned(bf16, "(200,49):(113,1)", "(200,49):(49,1)")));
   EXPECT_FALSE(is_flat(planned(f32, "(200000,49):(113,1)", "(200000,49):(49,1)")));
+  EXPECT_FALSE(is_flat(planned(f16, "(3,17,13,61,59):(767,2301,59,39117,1)",
+                               "(3,17,13,61,59):(795379,46787,3599,59,1)")))
+      << "a division for each of five modes";
 }
 
 TEST(Flat, PinnedVectorsAreThoseOfRows) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "box/requests.hpp"
+#include "plan/launch_shape.hpp"
 #include "plan/vectors.hpp"
 
 namespace tilejit::plan {
@@ -13,7 +14,9 @@ constexpr int kNarrowAccess = 8;  // bytes
 // If large inputs are read element by element, of wide elements' maps nothing is gained, and wider
 // vectors of others leave less of the L1 cache to each other.
 constexpr int kVectorWithLarge = 4, kMostBytesWithLarge = 2;
-constexpr std::int64_t kLeastWithLarge = 1 << 18;              // elements
+constexpr std::int64_t kLeastWithLarge = 1 << 18;  // elements
+constexpr std::size_t kMostLeaves =
+    2;  // of a large input: an element's place takes a division each
 constexpr std::int64_t kMostElements = std::int64_t{1} << 31;  // numbered by 32 bits
 
 bool is_known(const OperandMode& leaves) {
@@ -109,7 +112,10 @@ bool gains_with_large(const Plan& plan, const Plan& flat) {
   }
   std::int64_t elements = 1;
   for (const Dim& extent : plan.extents) elements *= extent.value();
-  return widest <= kMostBytesWithLarge && elements >= kLeastWithLarge &&
+  const bool few_leaves = std::ranges::none_of(flat.operands, [&](const Operand& operand) {
+    return operand.modes.front().size() > kMostLeaves && !plan::repeats(operand);
+  });
+  return few_leaves && widest <= kMostBytesWithLarge && elements >= kLeastWithLarge &&
          plan.vector < kVectorWithLarge && flat.vector >= kVectorWithLarge;
 }
 
