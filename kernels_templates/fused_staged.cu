@@ -43,9 +43,17 @@ TILE_DEVICE void scan_chunk(const Params& p, const Row& row, Index chunk, int co
 
 TILE_DEVICE void scan_slab(const Params& p) {
   const Index length = row_length(p), chunks = (length + kChunk - 1) / kChunk;
+#ifdef CUTS_SLABS
+  const u32 slab = blockIdx.x / kStrips, first = blockIdx.x % kStrips * kColumns;
+  const bool active = int(threadIdx.x) < columns_of_strip();
+  const int column = active ? threadIdx.x : 0;
+  Row row = row_at(p, slab * kSide + first + column);
+  row.from = slab * u32(length) * kSide + first;
+#else
   const bool active = threadIdx.x < kColumns;
   const int column = active ? threadIdx.x : 0;
   Row row = row_at(p, blockIdx.x * kColumns + column);
+#endif
   row.slot = column;
   const auto begin_of = [&](Index i) { return (kReverse ? chunks - 1 - i : i) * kChunk; };
   const auto count_from = [&](Index begin) {

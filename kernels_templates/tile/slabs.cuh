@@ -93,6 +93,65 @@ TILE_DEVICE void take_chunk(T* to, const T* from, int count) {
   if (tail >= begin && tail < chunks.end) to[tail] = from[tail];
 }
 
+// Strips: slabs cut in pieces of kColumns columns at most. Rows are kSide elements apart in memory,
+// and each begins in shared memory within 16 bytes as it does there. A chunk's first row begins as
+// the strip does, since chunks have 16 rows.
+template <class T, int kColumns>
+constexpr int kPitchOfStrip = (kColumns + 2 * (16 / int(sizeof(T)) - 1)) / (16 / int(sizeof(T))) *
+                              (16 / int(sizeof(T)));  // elements
+
+// Row `r` of a chunk, if the strip's first element has number `from` in memory.
+template <class T, int kColumns>
+TILE_DEVICE T* row_of_strip(unsigned char* chunk, u32 from, u32 side, u32 r) {
+  return reinterpret_cast<T*>(chunk) + r * u32(kPitchOfStrip<T, kColumns>) +
+         (from + r * side) % (16 / u32(sizeof(T)));
+}
+
+// Begins to copy `rows` rows of a strip to shared memory, a warp each at a time. Nothing is read
+// from `tensor_end` on.
+template <int kThreads, int kColumns, class T>
+TILE_DEVICE void bring_strip(unsigned char* to, const T* from, u32 side, int rows, int columns,
+                             const T* tensor_end) {
+  constexpr int kElements = Chunks<T>::kElements, kPitch = kPitchOfStrip<T, kColumns>;
+  for (int r = threadIdx.x / 32; r < rows; r += kThreads / 32) {
+    const Chunks<T> chunks(from + i64(r) * side, columns);
+    const T* const row = from + i64(r) * side - chunks.begin;
+    const i64 rest = tensor_end - row;
+#pragma unroll
+    for (int n = 0; n < (kPitch / kElements + 31) / 32; ++n) {
+      const int i = n * 32 + int(threadIdx.x) % 32, first = i * kElements;
+      if (i >= chunks.count) break;
+      const int valid = rest - first < kElements ? int(rest - first) : kElements;
+      async_copy_or_zero<16>(shared_address(reinterpret_cast<T*>(to) + r * kPitch + first),
+                             row + first, u32(valid) * u32(sizeof(T)));
+    }
+  }
+}
+
+// Copies rows of a strip from shared memory. A lane has one element at most of what begins or ends
+// within 16 bytes.
+template <int kThreads, int kColumns, class T>
+TILE_DEVICE void take_strip(const unsigned char* from, T* to, u32 side, int rows, int columns) {
+  constexpr int kElements = Chunks<T>::kElements, kPitch = kPitchOfStrip<T, kColumns>;
+  const int lane = threadIdx.x % 32;
+  for (int r = threadIdx.x / 32; r < rows; r += kThreads / 32) {
+    const Chunks<T> chunks(to + i64(r) * side, columns);
+    T* const row = to + i64(r) * side - chunks.begin;
+    const T* const copy = reinterpret_cast<const T*>(from) + r * kPitch;
+#pragma unroll
+    for (int n = 0; n < (kPitch / kElements + 31) / 32; ++n) {
+      const int first = (n * 32 + lane) * kElements;
+      if (first >= chunks.begin && first + kElements <= chunks.end)
+        store_wide(row + first, *reinterpret_cast<const typename Chunks<T>::Chunk*>(copy + first));
+    }
+    const int begin = (chunks.begin + kElements - 1) / kElements * kElements;
+    const int end = chunks.end / kElements * kElements;
+    const int head = chunks.begin + lane, tail = end + lane;
+    if (head < begin && head < chunks.end) row[head] = copy[head];
+    if (tail >= begin && tail < chunks.end) row[tail] = copy[tail];
+  }
+}
+
 // Copies `count` elements from shared memory.
 template <int kThreads, int kSlab, int kPad, class T>
 TILE_DEVICE void take_slabs(T* to, const T* from, int count) {

@@ -87,7 +87,8 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
         "INDEX_NARROW",       "INDEX_WIDE",     "SPLITS_ROWS",         "COUNTS_BLOCKS",
         "ROWS_IN_REGISTERS",  "KEEPS_INPUTS",   "USES_CLUSTER",        "TAKES_ROW_AFTER_ROW",
         "TURNS_OUTPUTS",      "ROWS_ABREAST",   "BLOCKS_AT_ONCE",      "HAS_FEW_THREADS",
-        "PARTS_HAVE_CENTRES", "CHAINS_BATCHES", "HOLDS_VALUES",        "SHARES_SCANNED_ROWS"}) {
+        "PARTS_HAVE_CENTRES", "CHAINS_BATCHES", "HOLDS_VALUES",        "SHARES_SCANNED_ROWS",
+        "CUTS_SLABS"}) {
     text += std::string("#undef ") + macro + "\n";
   }
   return text;

@@ -140,6 +140,42 @@ TEST(Slabs, OfLongScannedRowsComeInChunks) {
   }
 }
 
+// Those of more columns than a block has threads for are cut, so that all multiprocessors have
+// about as many columns.
+TEST(Slabs, OfManyScannedColumnsAreCutInStrips) {
+  struct Row {
+    const char* layout;
+    DType dtype;
+    int threads, columns, chunk;
+    std::int64_t blocks;
+  };
+  constexpr Row kRows[] = {
+      {"(16,2048,4095):(8386560,4095,1)", f16, 512, 512, 16, 128},
+      {"(16,2048,4095):(8386560,4095,1)", f32, 512, 512, 16, 128},
+      {"(400,2048,1501):(3074048,1501,1)", bf16, 512, 501, 16, 1200},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.layout);
+    Fused op = softmax_of(row.layout, row.dtype);
+    op.formula = "y = cumsum(x)";
+    const Plan plan = plan_of(op);
+    const StagedRows* const staged = slabs_of(plan);
+    ASSERT_NE(staged, nullptr);
+    EXPECT_EQ(plan.threads, row.threads);
+    EXPECT_EQ(staged->columns, row.columns);
+    EXPECT_EQ(staged->register_vectors, row.chunk);
+    EXPECT_EQ(total_units(plan, {}), row.blocks);
+    EXPECT_EQ(units_per_block(plan), 1);
+  }
+  // Aligned columns are not, nor are those of which few multiprocessors would have many.
+  for (const char* const layout :
+       {"(16,2048,4096):(8388608,4096,1)", "(1,4097,9631):(39458207,9631,1)"}) {
+    Fused op = softmax_of(layout, f16);
+    op.formula = "y = cumsum(x)";
+    EXPECT_EQ(slabs_of(plan_of(op)), nullptr) << layout;
+  }
+}
+
 // Threads of a warp read several slabs, whose elements would all be in a few banks.
 TEST(Slabs, OfWholeChunksAreSpreadOverBanks) {
   const Plan spread = plan_of(softmax_of("(100000,32,3):(96,3,1)", f32));

@@ -71,6 +71,8 @@ double bytes_of_element(const Operand& operand, const std::vector<Dim>& extents,
 std::int64_t strip_of(const Plan& plan) {
   if (const auto* const tile = std::get_if<Tile>(&plan.family)) return tile->columns;
   if (const auto* const box = std::get_if<Box>(&plan.family)) return box->extents.front();
+  if (const auto* const staged = std::get_if<StagedRows>(&plan.family))
+    return staged->side > 0 ? staged->columns : 0;
   const Rows* const rows = rows_of(plan);
   if (rows == nullptr || rows->along() || is_light(plan)) return 0;
   return std::int64_t{plan.threads / rows->row_threads} * plan.vector;

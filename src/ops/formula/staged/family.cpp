@@ -187,7 +187,12 @@ void StagedRows::choose_launch(Plan& plan, const Tuning& tuning) {
   }
 }
 
+std::int64_t StagedRows::unit_extent(const Plan& plan, std::size_t m) const noexcept {
+  return side > 0 && m == 1 ? columns : Rows::unit_extent(plan, m);
+}
+
 std::int64_t StagedRows::units_per_block(const Plan& plan) const noexcept {
+  if (side > 0) return 1;
   if (columns > 1) return std::int64_t{slabs} * columns;
   return std::int64_t{turns} * (plan.threads / row_threads);
 }
@@ -197,6 +202,7 @@ void StagedRows::write_json(core::JsonLine& line) const {
   line.key("staged").open('{').member("turns", turns);
   if (columns > 1) line.member("columns", columns).member("slabs", slabs);
   if (stages > 0) line.member("stages", stages);
+  if (side > 0) line.member("side", side);
   line.close('}');
   if (direction) write_scan(*direction, line);
 }

@@ -24,10 +24,13 @@ struct StagedRows : Rows {
   /// Chunks of a slab that a block has in shared memory, of `register_vectors` elements of each
   /// row: one is scanned while the next ones are on their way. 0: shared memory has whole slabs.
   int stages = 0;
+  /// Columns that lie side by side, if a block takes only `columns` of them; 0: it takes them all.
+  std::int64_t side = 0;
   bool operator==(const StagedRows&) const = default;
 
   // What plan::IsFamily says, where it is not that of Rows.
   void choose_launch(Plan& plan, const Tuning& tuning);
+  [[nodiscard]] std::int64_t unit_extent(const Plan& plan, std::size_t m) const noexcept;
   [[nodiscard]] std::int64_t units_per_block(const Plan& plan) const noexcept;
   void write_json(core::JsonLine& line) const;
 };

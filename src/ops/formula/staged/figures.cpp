@@ -6,6 +6,11 @@ using plan::Plan;
 
 Sentences why(const Plan&, const plan::StagedRows& staged) {
   const std::string combines = staged.direction ? "scans" : "reduces";
+  if (staged.side > 0) {
+    return {
+        "the formula scans columns that are odd and long, so blocks copy strips of them to shared "
+        "memory chunk by chunk, 16 bytes at a time, and a thread goes down each column."};
+  }
   if (staged.stages > 0) {
     return {
         "the formula scans columns that are few or odd, and long, so a block copies all that lie "

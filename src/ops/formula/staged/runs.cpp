@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/integer.hpp"
 #include "device/access.hpp"
 #include "device/scale.hpp"
 #include "plan/launch_shape.hpp"
@@ -21,7 +22,8 @@ std::vector<std::size_t> order_in_memory(const Plan& plan) {
   std::vector<std::size_t> order(plan.extents.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto* const staged = std::get_if<StagedRows>(&plan.family);
-  const int columns = staged == nullptr ? 1 : staged->columns;
+  const std::int64_t columns =
+      staged == nullptr ? 1 : std::max<std::int64_t>(staged->columns, staged->side);
   auto last = order.begin();
   for (std::int64_t inner = 1; inner < columns; inner *= plan.extents[*last].value()) ++last;
   std::rotate(order.begin(), order.begin() + 1, last + 1);
@@ -57,10 +59,19 @@ int lender_of(const Plan& plan, const Operand& output) {
   return -1;
 }
 
+/// Bytes of shared memory for a row of so many columns, which may begin anywhere within 16 bytes.
+std::int64_t bytes_of_strip(int columns, const Operand& operand) {
+  const std::int64_t bytes = std::int64_t{columns} * size_bytes(operand.dtype);
+  const std::int64_t before = device::kWidestAccess - size_bytes(operand.dtype);
+  return core::ceil_div(bytes + before, std::int64_t{device::kWidestAccess}) *
+         device::kWidestAccess;
+}
+
 /// Bytes of a block's run, with what is left free.
 std::int64_t run_bytes(const Plan& plan, const StagedRows& staged, const Operand& operand) {
   std::int64_t pitch = staged_pitch(plan, operand).value_or(0);
   if (staged.stages > 0 && pitch > 0) pitch = staged.register_vectors;
+  if (staged.side > 0 && pitch > 0) return pitch * bytes_of_strip(staged.columns, operand);
   const std::int64_t bytes = pitch * size_bytes(operand.dtype) * staged.units_per_block(plan);
   if (staged.columns == 1 || bytes == 0) return bytes;
   // Runs may begin within 16 bytes.

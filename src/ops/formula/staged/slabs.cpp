@@ -38,6 +38,12 @@ constexpr std::int64_t kShortColumn = 8;
 constexpr std::int64_t kLeastSlabs = 2 * device::kManyBlocks;
 constexpr std::int64_t kLeastElements = std::int64_t{1} << 19;
 constexpr std::int64_t kLeastElementsOfWords = std::int64_t{1} << 20;
+// Strips of a slab, of which blocks have one each.
+constexpr int kElementsOfStrip = 16;  // of a chunk of its columns
+constexpr int kMostColumnsOfStrip = 512;
+constexpr int kLeastColumnsOfStrip = 256;
+constexpr double kGainOfNarrow = 1.1;  // in columns of a multiprocessor
+constexpr double kMostUneven = 1.25;   // the same, of all that multiprocessors could have
 
 /// The number of kept modes behind the reduced one, whose elements lie side by side in `operand`;
 /// 0 if it is not laid out so.
@@ -135,12 +141,62 @@ bool are_narrow(const Plan& plan, const StagedRows& staged) {
   return bytes < kManyBytes || plan.extents.front().value() < kShortColumn;
 }
 
+/// The columns of strips into which slabs of `side` columns are cut. Wide strips share fewer
+/// sectors with their neighbours; narrower ones are taken if the multiprocessor with the most
+/// columns then has a tenth fewer. 0 if it still has many more than if all had as many.
+int columns_of_strips(std::int64_t side, std::int64_t slabs) {
+  const auto columns_of = [&](std::int64_t strips) { return ceil_div(side, strips); };
+  const auto most_of = [&](std::int64_t strips) {
+    return ceil_div(strips * slabs, std::int64_t{device::kMultiprocessors}) * columns_of(strips);
+  };
+  const std::int64_t least = ceil_div(side, std::int64_t{kMostColumnsOfStrip});
+  std::int64_t best = least;
+  for (std::int64_t strips = least; columns_of(strips) >= kLeastColumnsOfStrip; ++strips) {
+    if (kGainOfNarrow * static_cast<double>(most_of(strips)) < static_cast<double>(most_of(best)))
+      best = strips;
+  }
+  const auto all = static_cast<double>(side * slabs);
+  const auto taken = static_cast<double>(most_of(best) * device::kMultiprocessors);
+  const bool balanced = kMostUneven * all >= taken;
+  return balanced ? static_cast<int>(columns_of(best)) : 0;
+}
+
+int narrowest_element(const Plan& plan) {
+  int bytes = device::kWidestAccess;
+  for (const Operand& operand : plan.operands) bytes = std::min(bytes, size_bytes(operand.dtype));
+  return bytes;
+}
+
+/// Slabs that no block takes whole are cut in strips. A chunk begins within 16 bytes as the slab
+/// does, and strips have no room for what is not as large as the space.
+bool cut_in_strips(Plan& plan, std::int64_t slabs, int room, StagedRows& staged) {
+  const auto is_full_here = [&](const Operand& operand) { return is_full(plan, operand); };
+  const std::int64_t side = staged.columns, length = plan.extents.front().value();
+  if (plan.extents[1] != Dim(side) || !std::ranges::all_of(plan.operands, is_full_here))
+    return false;
+  staged.columns = columns_of_strips(side, slabs);
+  if (staged.columns == 0) return false;
+  staged.side = side;
+  staged.row_threads = staged.slabs = staged.turns = 1;
+  staged.stages = kStages;
+  staged.register_vectors = kElementsOfStrip;
+  // Half as many still begin alike if an element has two bytes.
+  if (staged_bytes(plan, staged) > room && narrowest_element(plan) > 1)
+    staged.register_vectors /= 2;
+  plan.unroll = staged.register_vectors;
+  plan.threads =
+      static_cast<int>(ceil_div(std::int64_t{staged.columns}, std::int64_t{kWarp})) * kWarp;
+  return length >= std::int64_t{kLeastChunks} * staged.register_vectors &&
+         staged.register_vectors <= most_held(plan, staged) && staged_bytes(plan, staged) <= room;
+}
+
 /// Rows that no thread holds pass by in chunks if they are only scanned: a thread goes down each.
-bool scan_by_chunks(Plan& plan, int room, StagedRows& staged) {
+bool scan_by_chunks(Plan& plan, std::int64_t slabs, int room, StagedRows& staged) {
   if (!staged.direction || formula::has_reductions(plan.program) ||
-      staged.columns < kLeastColumnsOfChunk || staged.columns > kMostColumnsOfChunk ||
+      staged.columns < kLeastColumnsOfChunk ||
       std::ranges::any_of(plan.operands, &Operand::per_row))
     return false;
+  if (staged.columns > kMostColumnsOfChunk) return cut_in_strips(plan, slabs, room, staged);
   staged.row_threads = staged.slabs = staged.turns = 1;
   staged.stages = kStages;
   const std::int64_t length = plan.extents.front().value();
@@ -181,13 +237,17 @@ std::optional<Plan> plan_by_slabs(const Plan& plan) {
   const std::int64_t many = std::int64_t{1} << 40;
   const std::int64_t count = vectors_across_rows(slabs, staged).value_or(many);
   const bool narrow = widest_vector(slabs) < kWord || staged.direction;
-  if (count / staged.columns < kLeastSlabs ||
+  const std::int64_t number = count / staged.columns;
+  const bool cut = staged.direction && staged.columns > kMostColumnsOfChunk &&
+                   staged.columns * shared_bytes_of_row(slabs) > room;
+  if ((number < kLeastSlabs && !cut) ||
       count * length < (narrow ? kLeastElements : kLeastElementsOfWords))
     return std::nullopt;
   if (staged.columns * shared_bytes_of_row(slabs) <= room) share_rows(slabs, count, staged);
   if (staged.register_vectors == 0)
-    return scan_by_chunks(slabs, room, staged) ? std::optional(std::move(slabs)) : std::nullopt;
-  fill_block(slabs, count / staged.columns, staged);
+    return scan_by_chunks(slabs, number, room, staged) ? std::optional(std::move(slabs))
+                                                       : std::nullopt;
+  fill_block(slabs, number, staged);
   return slabs;
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/integer.hpp"
 #include "rows/rows.hpp"
 
 namespace tilejit::render {
@@ -33,6 +34,11 @@ void StagedWriter::write_sharing() {
   if (goes_by_chunks()) {
     line(fmt::format("enum : int {{ kStages = {}, kStageBytes = {} }};  // chunks of a slab",
                      staged_.stages, plan::stage_bytes(plan_, staged_)));
+    if (staged_.side > 0) {
+      line("#define CUTS_SLABS 1");
+      line(fmt::format("enum : u32 {{ kSide = {}, kStrips = {} }};  // columns, strips of a slab",
+                       staged_.side, core::ceil_div(staged_.side, std::int64_t{staged_.columns})));
+    }
   }
   line(plan::is_static(plan_, staged_)
            ? fmt::format("alignas(16) __shared__ unsigned char staging[{}];",
@@ -42,12 +48,15 @@ void StagedWriter::write_sharing() {
 
 std::string StagedWriter::row_members() const {
   const std::string chunk = "  Index begin;  // of the chunk\n  unsigned char* runs;\n";
-  return "  u32 slot;  // its number among those of the block\n" + (goes_by_chunks() ? chunk : "");
+  const std::string strip = "  u32 from;  // where the block's strip begins, in elements\n";
+  return "  u32 slot;  // its number among those of the block\n" + (goes_by_chunks() ? chunk : "") +
+         (staged_.side > 0 ? strip : "");
 }
 
 void StagedWriter::write_behind_formula() {
   RowsWriter::write_behind_formula();
   line("");
+  if (staged_.side > 0) return write_strips();
   if (goes_by_chunks()) return write_chunks();
   write_bring();
   write_take();
@@ -160,7 +169,39 @@ void StagedWriter::write_chunks() {
   line("TILE_DEVICE void take" + parameters + takes + "}");
 }
 
+/// Writes the same functions for the block's strip of a slab.
+void StagedWriter::write_strips() {
+  std::string brings, takes;
+  for (const Operand& operand : plan_.operands) {
+    const int k = operand.tensor;
+    const std::int64_t slab = *plan::staged_pitch(plan_, operand) * staged_.side;
+    const std::string copy = fmt::format(
+        "_strip<kThreads, kColumns>(runs + {0}, p.t{1} + i64(blockIdx.x / kStrips) * {2} + "
+        "i64(begin) * kSide + blockIdx.x % kStrips * kColumns, kSide, count, columns_of_strip()",
+        plan::staged_place(plan_, staged_, operand), k, slab);
+    if (operand.read)
+      brings += fmt::format("  bring{}, p.t{} + p.total / kStrips * {});\n", copy, k, slab);
+    if (operand.written) takes += fmt::format("  take{});\n", copy);
+  }
+  const std::string parameters =
+      "(const Params& p, Index begin, int count, unsigned char* runs) {\n";
+  line("TILE_DEVICE int columns_of_strip() {");
+  line("  const u32 rest = kSide - blockIdx.x % kStrips * kColumns;");
+  line("  return rest < kColumns ? int(rest) : kColumns;\n}\n");
+  line("// Copies the inputs of `count` elements of each row, from `begin` on, to shared memory.");
+  line("TILE_DEVICE void bring" + parameters + brings + "}\n");
+  line("// Copies their full outputs to memory.");
+  line("TILE_DEVICE void take" + parameters + takes + "}");
+}
+
 Code StagedWriter::staged_address(const Operand& operand, std::int64_t pitch) const {
+  if (staged_.side > 0) {
+    return {.text = fmt::format(
+                "row_of_strip<{}, kColumns>(row.runs + {}, row.from, kSide, c0 - row.begin) + "
+                "row.slot",
+                expr::storage_type(operand.dtype), plan::staged_place(plan_, staged_, operand)),
+            .coordinates = {0}};
+  }
   if (goes_by_chunks()) {
     return {.text = run_of(operand, "row.runs") + " + row.slot + (c0 - row.begin) * kColumns",
             .coordinates = {0}};

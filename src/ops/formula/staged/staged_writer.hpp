@@ -23,6 +23,7 @@ class StagedWriter final : public RowsWriter {
   /// Writes the functions that copy a block's runs to shared memory and back.
   void write_bring();
   void write_chunks();
+  void write_strips();
   void write_take();
   [[nodiscard]] std::string copies_of_rows() const;
   [[nodiscard]] std::string copies_of_slabs() const;
