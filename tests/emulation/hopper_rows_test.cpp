@@ -58,6 +58,22 @@ TEST(HopperRows, InClustersAgreeWithTheReference) {
   kernels.verify_all(random);
 }
 
+/// Odd columns in strips, of which fewer would fit the cache: a narrower last strip, lanes with
+/// fewer rows than others, and a tensor that ends within a vector.
+TEST(HopperRows, OfOddColumnsInStripsAgreeWithTheReference) {
+  const std::string layout = "(3,701,3001):(2103701,3001,1)";
+  const RandomCase one{
+      .op = {.tensors = {{"x", f32, layout}, {"y", f32, layout}}, .formula = kSoftmax, .axis = {1}},
+      .symbols = {},
+      .scalars = {}};
+  EXPECT_EQ(EmulatedKernels::templates_of(one.op), "fused_strips ");
+  EmulatedKernels kernels;
+  kernels.add("odd columns", one);
+  ASSERT_TRUE(kernels.compile());
+  Random random(20);
+  kernels.verify_all(random);
+}
+
 /// What the emulation is for: a kernel that does not wait as it should is found.
 TEST(HopperRows, ThatDoNotWaitGoWrong) {
   const std::pair<const char*, const char*> changes[] = {

@@ -40,6 +40,7 @@ void add_knobs(const plan::Tile& tile, Knobs& knobs);
 void add_knobs(const plan::Box& box, Knobs& knobs);
 void add_knobs(const plan::Rows& rows, Knobs& knobs);
 void add_knobs(const plan::StagedRows& staged, Knobs& knobs);
+void add_knobs(const plan::Strips& strips, Knobs& knobs);
 void add_knobs(const plan::Scan& scan, Knobs& knobs);
 void add_knobs(const plan::ThreadValue& tv, Knobs& knobs);
 void add_knobs(const plan::MatmulMma& product, Knobs& knobs);

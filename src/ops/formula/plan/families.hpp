@@ -11,6 +11,7 @@
 #include "rows/family.hpp"
 #include "scan/family.hpp"
 #include "staged/family.hpp"
+#include "strips/family.hpp"
 #include "thread_value/family.hpp"
 #include "tile/family.hpp"
 #include "wgmma/family.hpp"
@@ -45,8 +46,9 @@ struct Several {
   void write_json(core::JsonLine&) const {}  // parts come last
 };
 
-using Family = std::variant<Map, Tile, Box, Rows, StagedRows, Scan, Light, ThreadValue, MatmulMma,
-                            MatmulSimt, MatmulWgmma, AttentionWgmma, AttentionMma, Several>;
+using Family =
+    std::variant<Map, Tile, Box, Rows, StagedRows, Strips, Scan, Light, ThreadValue, MatmulMma,
+                 MatmulSimt, MatmulWgmma, AttentionWgmma, AttentionMma, Several>;
 
 template <class>
 inline constexpr bool kAreFamilies = false;

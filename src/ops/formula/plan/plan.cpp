@@ -75,6 +75,7 @@ class Planner {
     if (suits_staging(plan_, op_.tuning)) plan_.family = StagedRows{*rows_of(plan_), 1, direction_};
     set_slabs();
     choose_launch(plan_, op_.tuning);
+    set_strips();
     set_box();
     fit_tile();
     if (!light_) flatten();
@@ -360,6 +361,12 @@ class Planner {
   void set_slabs() {
     if (light_ || has_knobs()) return;
     if (std::optional<Plan> slabs = plan_by_slabs(plan_)) plan_ = std::move(*slabs);
+  }
+
+  /// Nor have strips in shared memory.
+  void set_strips() {
+    if (light_ || has_knobs()) return;
+    if (std::optional<Plan> strips = plan_by_strips(plan_)) plan_ = std::move(*strips);
   }
 
   /// Nor have boxes.

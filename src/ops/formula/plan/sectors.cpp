@@ -73,6 +73,7 @@ std::int64_t strip_of(const Plan& plan) {
   if (const auto* const box = std::get_if<Box>(&plan.family)) return box->extents.front();
   if (const auto* const staged = std::get_if<StagedRows>(&plan.family))
     return staged->side > 0 ? staged->columns : 0;
+  if (const auto* const strips = std::get_if<Strips>(&plan.family)) return strips->columns;
   const Rows* const rows = rows_of(plan);
   if (rows == nullptr || rows->along() || is_light(plan)) return 0;
   return std::int64_t{plan.threads / rows->row_threads} * plan.vector;

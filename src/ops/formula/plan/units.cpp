@@ -84,6 +84,8 @@ int dynamic_shared_bytes(const Plan& plan) {
   }
   if (const auto* staged = std::get_if<StagedRows>(&plan.family))
     return is_static(plan, *staged) ? 0 : static_cast<int>(staged_bytes(plan, *staged));
+  if (const auto* strips = std::get_if<Strips>(&plan.family))
+    return static_cast<int>(strip_bytes(plan, *strips));
   const Rows* const rows = rows_of(plan);
   return rows != nullptr && rows->ahead ? shared_bytes_ahead(plan, *rows) : 0;
 }

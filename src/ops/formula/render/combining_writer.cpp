@@ -80,7 +80,7 @@ std::string CombiningWriter::decode(const std::string& index, std::size_t first,
         target.empty() ? fmt::format("const {} c{}", type, m) : fmt::format("{}c{}", target, m);
     if (m + 1 == first + count) return text + fmt::format("  {} = {};\n", to, from);
     const std::string rest = fmt::format("rest{}", m + 1);
-    const auto [units, quotient] = split_at(m, m == 0 ? plan_.vector : 1, from, type);
+    const auto [units, quotient] = split_at(m, m == 0 ? elements_of_unit() : 1, from, type);
     text += fmt::format("  const {} {} = {};\n  {} = {} - {} * {};  // {}\n", type, rest, quotient,
                         to, from, rest, units, to_string(plan_.extents[m]));
     from = rest;

@@ -41,6 +41,8 @@ class CombiningWriter : public HeaderWriter {
   virtual void write_pass_fold(int pass);
   /// Whether a row knows where it begins in the operand.
   [[nodiscard]] virtual bool has_row_start(const plan::Operand&) const { return false; }
+  /// Elements along mode 0 that a row's coordinate c0 counts at once, if it is kept.
+  [[nodiscard]] virtual std::int64_t elements_of_unit() const { return plan_.vector; }
   /// More members of a row.
   [[nodiscard]] virtual std::string row_members() const { return {}; }
   /// The code that loads an input that is not loaded with its row.

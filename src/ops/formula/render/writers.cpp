@@ -9,6 +9,7 @@
 #include "rows/rows_writer.hpp"
 #include "scan/scan_writer.hpp"
 #include "staged/staged_writer.hpp"
+#include "strips/strips_writer.hpp"
 #include "thread_value/thread_value_writer.hpp"
 #include "tile/tile_writer.hpp"
 #include "wgmma/wgmma_writer.hpp"
@@ -32,6 +33,9 @@ std::string header_of(const Plan& plan, const plan::Rows& family, Budget& budget
 }
 std::string header_of(const Plan& plan, const plan::StagedRows& family, Budget& budget) {
   return StagedWriter(plan, family, budget).write();
+}
+std::string header_of(const Plan& plan, const plan::Strips& family, Budget& budget) {
+  return StripsWriter(plan, family, budget).write();
 }
 std::string header_of(const Plan& plan, const plan::Scan& family, Budget& budget) {
   return ScanWriter(plan, family, budget).write();
