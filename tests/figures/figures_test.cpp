@@ -67,8 +67,10 @@ TEST(ThreadValuesOfPlans, ReachEveryElementOfTheTileOnce) {
     SCOPED_TRACE(to_json(plan));
     const Figures figures = figures_of_op(op);
     expect_covers(figures.values, plan);
-    EXPECT_EQ(figures.transposed.has_value(), std::holds_alternative<plan::Tile>(plan.family) ||
-                                                  std::holds_alternative<plan::Box>(plan.family));
+    EXPECT_EQ(figures.transposed.has_value(),
+              std::holds_alternative<plan::Tile>(plan.family) ||
+                  std::holds_alternative<plan::Sheared>(plan.family) ||
+                  std::holds_alternative<plan::Box>(plan.family));
     if (figures.transposed) expect_covers(*figures.transposed, plan);
   }
 }

@@ -58,8 +58,8 @@ TEST(Boxes, AreForRunsOfSeveralOrShortModes) {
        "fused_tile"},
       {"two long modes, not aligned", f32, "(8191,8193):(1,8191)", "(8191,8193):(8193,1)",
        "fused_tile"},
-      {"the same of 2 bytes, which tiles would shift", f16, "(8191,8193):(1,8191)",
-       "(8191,8193):(8193,1)", "fused_box"},
+      {"the same of 2 bytes, whose tiles are sheared", f16, "(8191,8193):(1,8191)",
+       "(8191,8193):(8193,1)", "fused_sheared"},
       {"long runs in another order", f16, "(11008,16,256):(256,2818048,1)",
        "(11008,16,256):(4096,256,1)", "fused_map"},
       {"a short mode that the L1 cache covers", f32, "(1000000,2):(1,1000000)", "(1000000,2):(2,1)",
@@ -98,7 +98,7 @@ TEST(Boxes, CopyLongRunsOfSmallElements) {
     Fused op = test::make_op(dtype, {{"x", "(8191,8193):(1,8191)"}, {"y", "(8191,8193):(8193,1)"}},
                              formula);
     if (op.formula != "y = x")
-      op.tensors.push_back({.name = "z", .dtype = dtype, .layout = "(8191,8193):(8193,1)"});
+      op.tensors.push_back({.name = "z", .dtype = dtype, .layout = "(8191,8193):(8194,1)"});
     const Plan plan = plan_of(op);
     const auto* const box = std::get_if<Box>(&plan.family);
     return box != nullptr && !box->transposed.front().run.empty();

@@ -101,6 +101,7 @@ TEST_P(ForTarget, LightPlansOfTheCatalogueCompileWithoutSpills) {
     const plan::Plan full = plan::make_plan(op, analysis, parse_target(GetParam()));
     const auto light = plan::make_light_plan(op, analysis, full);
     const bool tiles = std::holds_alternative<plan::Tile>(full.family) ||
+                       std::holds_alternative<plan::Sheared>(full.family) ||
                        std::holds_alternative<plan::Box>(full.family);
     EXPECT_EQ(light.has_value(), tiles || plan::rows_of(full) != nullptr);
     if (!light) continue;

@@ -241,6 +241,7 @@ std::optional<Demand> demand_of(const Plan& plan, const Figures& figures,
     demand.barriers += 2.0 * staged->turns;
   }
   const bool staged_tile = std::holds_alternative<plan::Tile>(plan.family) ||
+                           std::holds_alternative<plan::Sheared>(plan.family) ||
                            std::holds_alternative<plan::Box>(plan.family);
   if (staged_tile) demand.barriers += 1;
   demand.registers = std::min(

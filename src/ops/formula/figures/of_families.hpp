@@ -16,6 +16,7 @@ namespace tilejit::figures {
 using Sentences = std::vector<std::string>;
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::Map& map);
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::Tile& tile);
+[[nodiscard]] Sentences why(const plan::Plan& plan, const plan::Sheared& sheared);
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::Box& box);
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::Rows& rows);
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::StagedRows& staged);
@@ -48,6 +49,8 @@ using Sentences = std::vector<std::string>;
 /// The layout in which a block loads or stores an operand that crosses shared memory.
 [[nodiscard]] ThreadValues transposed_values(const plan::Plan& plan, const plan::Tile& tile,
                                              const plan::Operand& operand);
+[[nodiscard]] ThreadValues transposed_values(const plan::Plan& plan, const plan::Sheared& sheared,
+                                             const plan::Operand& operand);
 [[nodiscard]] ThreadValues transposed_values(const plan::Plan& plan, const plan::Box& box,
                                              const plan::Operand& operand);
 
@@ -66,6 +69,8 @@ using ModesOfTile = std::vector<std::vector<std::size_t>>;
                                 const plan::Operand& operand);
 [[nodiscard]] int vectors_ahead(const plan::Plan& plan, const plan::Tile& tile,
                                 const plan::Operand& operand);
+[[nodiscard]] int vectors_ahead(const plan::Plan& plan, const plan::Sheared& sheared,
+                                const plan::Operand& operand);
 [[nodiscard]] int vectors_ahead(const plan::Plan& plan, const plan::Box& box,
                                 const plan::Operand& operand);
 [[nodiscard]] int vectors_ahead(const plan::Plan& plan, const plan::Rows& rows,
@@ -80,6 +85,7 @@ using ModesOfTile = std::vector<std::vector<std::size_t>>;
 /// Shared memory that the kernel declares or asks for, in bytes.
 [[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::Map& map);
 [[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::Tile& tile);
+[[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::Sheared& sheared);
 [[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::Box& box);
 [[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::Rows& rows);
 [[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::StagedRows& staged);

@@ -121,6 +121,8 @@ ThreadValues thread_values(const Plan& plan) {
 ThreadValues transposed_values(const Plan& plan, const Operand& operand) {
   if (const auto* box = std::get_if<plan::Box>(&plan.family))
     return transposed_values(plan, *box, operand);
+  if (const auto* sheared = std::get_if<plan::Sheared>(&plan.family))
+    return transposed_values(plan, *sheared, operand);
   return transposed_values(plan, std::get<plan::Tile>(plan.family), operand);
 }
 

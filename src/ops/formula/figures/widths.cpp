@@ -41,6 +41,11 @@ class Widths {
               "neighbours"};
     }
     if (!is_wide(operand)) return strided(operand);
+    if (std::holds_alternative<plan::Sheared>(plan_.family) && operand.reach == Reach::transposed) {
+      return {
+          WidthReason::Kind::widest,
+          "its lines are not aligned, so they come in aligned words and are shifted in registers"};
+    }
     if (operand.shifted) {
       return {WidthReason::Kind::widest,
               "its rows are not aligned, so each vector comes in two aligned accesses and is "

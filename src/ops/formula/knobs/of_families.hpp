@@ -37,6 +37,7 @@ class Knobs {
 /// Adds the knobs that only some families have; in the folder of each.
 void add_knobs(const plan::Map& map, Knobs& knobs);
 void add_knobs(const plan::Tile& tile, Knobs& knobs);
+void add_knobs(const plan::Sheared& sheared, Knobs& knobs);
 void add_knobs(const plan::Box& box, Knobs& knobs);
 void add_knobs(const plan::Rows& rows, Knobs& knobs);
 void add_knobs(const plan::StagedRows& staged, Knobs& knobs);

@@ -10,6 +10,7 @@
 #include "matmul/family.hpp"
 #include "rows/family.hpp"
 #include "scan/family.hpp"
+#include "sheared/family.hpp"
 #include "staged/family.hpp"
 #include "strips/family.hpp"
 #include "thread_value/family.hpp"
@@ -47,8 +48,8 @@ struct Several {
 };
 
 using Family =
-    std::variant<Map, Tile, Box, Rows, StagedRows, Strips, Scan, Light, ThreadValue, MatmulMma,
-                 MatmulSimt, MatmulWgmma, AttentionWgmma, AttentionMma, Several>;
+    std::variant<Map, Tile, Sheared, Box, Rows, StagedRows, Strips, Scan, Light, ThreadValue,
+                 MatmulMma, MatmulSimt, MatmulWgmma, AttentionWgmma, AttentionMma, Several>;
 
 template <class>
 inline constexpr bool kAreFamilies = false;

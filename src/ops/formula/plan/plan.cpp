@@ -20,6 +20,7 @@
 #include "plan/vectors.hpp"
 #include "rows/rows.hpp"
 #include "scan/scan.hpp"
+#include "sheared/shearing.hpp"
 #include "thread_value/thread_value.hpp"
 #include "tile/tiling.hpp"
 #include "tilejit/error.hpp"
@@ -76,6 +77,7 @@ class Planner {
     set_slabs();
     choose_launch(plan_, op_.tuning);
     set_strips();
+    set_sheared();
     set_box();
     fit_tile();
     if (!light_) flatten();
@@ -367,6 +369,12 @@ class Planner {
   void set_strips() {
     if (light_ || has_knobs()) return;
     if (std::optional<Plan> strips = plan_by_strips(plan_)) plan_ = std::move(*strips);
+  }
+
+  /// Nor have sheared tiles.
+  void set_sheared() {
+    if (light_ || has_knobs()) return;
+    if (std::optional<Plan> sheared = plan_by_shearing(plan_)) plan_ = std::move(*sheared);
   }
 
   /// Nor have boxes.

@@ -5,6 +5,7 @@
 #include "core/integer.hpp"
 #include "plan/plan.hpp"
 #include "rows/rows.hpp"
+#include "sheared/shearing.hpp"
 
 namespace tilejit::plan {
 
@@ -51,7 +52,8 @@ std::string_view template_name(const Plan& plan) noexcept {
 
 Dim counted_extent(const Plan& plan, std::size_t m) {
   if (m != 0 || !plan.peeled || plan.extents[0].is(0)) return plan.extents[m];
-  return plan.extents[0].value() + plan.vector - 1;
+  const bool sheared = std::holds_alternative<Sheared>(plan.family);
+  return plan.extents[0].value() + (sheared ? shear_of(plan) : plan.vector) - 1;
 }
 
 bool counts_units(const Plan& plan) noexcept {

@@ -8,6 +8,7 @@
 #include "matmul/matmul_writer.hpp"
 #include "rows/rows_writer.hpp"
 #include "scan/scan_writer.hpp"
+#include "sheared/sheared_writer.hpp"
 #include "staged/staged_writer.hpp"
 #include "strips/strips_writer.hpp"
 #include "thread_value/thread_value_writer.hpp"
@@ -24,6 +25,9 @@ std::string header_of(const Plan& plan, const plan::Map& family, Budget& budget)
 }
 std::string header_of(const Plan& plan, const plan::Tile& family, Budget& budget) {
   return TileWriter(plan, family, budget).write();
+}
+std::string header_of(const Plan& plan, const plan::Sheared& family, Budget& budget) {
+  return ShearedWriter(plan, family, budget).write();
 }
 std::string header_of(const Plan& plan, const plan::Box& family, Budget& budget) {
   return BoxWriter(plan, family, budget).write();

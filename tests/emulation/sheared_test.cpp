@@ -1,0 +1,56 @@
+// The kernels of transposed operands whose rows are not aligned, run on the CPU against the
+// reference.
+#include "emulation/emulated.hpp"
+
+namespace tilejit::test {
+namespace {
+
+/// Of batches of small matrices, so that there are many tiles.
+TEST(EmulatedShearedTiles, AgreeWithTheReference) {
+  struct Case {
+    const char* what;
+    std::vector<Tensor> tensors;
+    const char* formula = "y = x";
+  };
+  const Case cases[] = {
+      {"pairs of bytes",
+       {{"x", f16, "(170,49,241):(11809,1,49)"}, {"y", f16, "(170,49,241):(11809,241,1)"}},
+       "y = x * 2.0"},
+      {"in place",
+       {{"x", bf16, "(170,49,239):(11711,1,49)"},
+        {"y", bf16, "(170,49,239):(11711,239,1)", Access::inout}},
+       "y = y + x"},
+      {"two, and a value of each row",
+       {{"a", u8, "(170,107,241):(25787,1,107)"},
+        {"b", u8, "(170,107,241):(26269,1,109)"},
+        {"r", i16, "(170,107,241):(107,1,0)"},
+        {"y", i16, "(170,107,241):(25787,241,1)"}},
+       "y = (i16(a) + i16(b)) * r"},
+      {"places",
+       {{"x", f16, "(170,49,237):(11613,1,49)"}, {"y", i16, "(170,49,237):(11613,237,1)"}},
+       "y = i16(x) + i16(iota(2) % 100)"},
+      {"lines that are aligned, of rows that are not",
+       {{"x", f16, "(170,56,241):(13496,1,56)"}, {"y", f16, "(170,56,241):(13496,241,1)"}}},
+      {"rows that are aligned, of lines that are not",
+       {{"x", f16, "(170,49,240):(11760,1,49)"}, {"y", f16, "(170,49,240):(11760,240,1)"}}},
+      {"bytes, of an input at any address",
+       {{.name = "x", .dtype = u8, .layout = {"(170,107,225):(24075,1,107)"}, .align = 1},
+        {"z", u8, "(170,107,225):(24075,225,1)"},
+        {"y", u8, "(170,107,225):(24075,225,1)"}},
+       "y = max(x, z)"},
+  };
+  EmulatedKernels kernels;
+  for (const Case& c : cases) {
+    const Fused op{.tensors = c.tensors, .formula = c.formula};
+    const plan::Plan plan =
+        plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
+    EXPECT_EQ(template_name(plan), "fused_sheared") << c.what;
+    kernels.add(c.what, {.op = op, .symbols = {}, .scalars = {}});
+  }
+  ASSERT_TRUE(kernels.compile());
+  Random random(17);
+  kernels.verify_all(random);
+}
+
+}  // namespace
+}  // namespace tilejit::test
