@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <span>
+#include <string>
 
 #include "emulation/instructions.hpp"
 #include "render/render.hpp"
@@ -28,6 +30,17 @@ std::string space_of(const plan::Plan& plan, const std::string& entry, const std
     if (entry == name || entry == name + "_combine") return space + "::part" + std::to_string(k);
   }
   return space;
+}
+
+/// The macros that a source defines.
+std::set<std::string> macros_of(const std::string& text) {
+  const std::string define = "#define ";
+  std::set<std::string> names;
+  for (std::size_t at = text.find(define); at != std::string::npos; at = text.find(define, at)) {
+    at += define.size();
+    names.insert(text.substr(at, text.find_first_of(" (\n", at) - at));
+  }
+  return names;
 }
 
 }  // namespace
@@ -82,15 +95,7 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
     const std::string& entry = launch.steps[k].entry;
     text += exported(entry_name(i, k), space_of(plan, entry, space), entry);
   }
-  for (const char* macro :
-       {"TILE_DEVICE",        "KERNEL_NAME",    "KERNEL_NAME_COMBINE", "KERNEL_NAME_WIDE",
-        "INDEX_NARROW",       "INDEX_WIDE",     "SPLITS_ROWS",         "COUNTS_BLOCKS",
-        "ROWS_IN_REGISTERS",  "KEEPS_INPUTS",   "USES_CLUSTER",        "TAKES_ROW_AFTER_ROW",
-        "TURNS_OUTPUTS",      "ROWS_ABREAST",   "BLOCKS_AT_ONCE",      "HAS_FEW_THREADS",
-        "PARTS_HAVE_CENTRES", "CHAINS_BATCHES", "HOLDS_VALUES",        "SHARES_SCANNED_ROWS",
-        "CUTS_SLABS"}) {
-    text += std::string("#undef ") + macro + "\n";
-  }
+  for (const std::string& macro : macros_of(text)) text += "#undef " + macro + "\n";
   return text;
 }
 
