@@ -160,10 +160,18 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     Results r[kAcross];
     self.reduce_all(PassList(), held, r, shared, n);
     Thread::keep_packed(held);
-    self.for_each(held, [&](int s, const Vector& x) {
-      if (self.stores()) x.map(p, self.row, s, r);
+    const auto bring_behind = [&](int s) {
       if (s >= kHeldVectors && brings) bring(p, next.row, s);
-    });
+    };
+    // One condition around all vectors: what they have in common is computed once.
+    if (self.stores()) {
+      self.for_each(held, [&](int s, const Vector& x) {
+        x.map(p, self.row, s, r);
+        bring_behind(s);
+      });
+    } else {
+      self.for_each(held, [&](int s, const Vector&) { bring_behind(s); });
+    }
     self.row = next.row;
   }
 }

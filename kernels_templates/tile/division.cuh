@@ -4,6 +4,7 @@
 // the branch keeps the elements of a thread apart.
 #pragma once
 
+#include "tile/inverse.cuh"
 #include "tile/types.cuh"
 
 namespace tile::math {
@@ -27,17 +28,6 @@ TILE_DEVICE float div_by_whole(float a, float n) {
 TILE_DEVICE float div_of_zeros(float a, float b) {
   const float quotient = (a == 0 ? 0x1p-24f : a) / b;
   return a == 0 ? a * quotient : quotient;
-}
-
-// 1 / x, with an error of a unit in the last place; 0 instead of less than 2^-126.
-TILE_DEVICE float about_inverse(float x) {
-#if __CUDA_ARCH__
-  float y;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-#else
-  return x > 0x1p126f ? 0 : 1 / x;
-#endif
 }
 
 // 1 / x for x from 1 on, or nan, rounded correctly; 0 instead of less than 2^-126.

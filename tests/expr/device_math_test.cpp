@@ -177,6 +177,30 @@ TEST(DeviceMath, QuotientsByNumbersFromOneAreRoundedCorrectly) {
   EXPECT_TRUE(std::isnan(math::sigmoid(kNan)));
 }
 
+// As div.full: within two units in the last place, of whatever operands, unless the quotient or the
+// dividend is below 2^-124.
+TEST(DeviceMath, ApproximateQuotientsHoldForAllDivisors) {
+  std::mt19937 random(17);
+  for (int i = 0; i < 200000; ++i) {
+    const float a = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+    const float b = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+    const float want = a / b;
+    if (std::isnan(want) || std::isinf(want)) {
+      ASSERT_EQ(std::isnan(math::fast_div(a, b)), std::isnan(want)) << a << " / " << b;
+      continue;
+    }
+    if (std::min(std::fabs(a), std::fabs(want)) < 0x1p-124f) continue;
+    ASSERT_NEAR(math::fast_div(a, b) / want, 1, 0x1p-22) << a << " / " << b;
+  }
+  for (const float b : {0x1p-149f, 0x1p-127f, 0x1p126f, 0x1p127f})
+    EXPECT_EQ(math::fast_div(b, b), 1) << b;
+  EXPECT_EQ(math::fast_div(1, 0), kInf);
+  EXPECT_EQ(math::fast_div(1, kInf), 0);
+  EXPECT_TRUE(std::isnan(math::fast_div(0, 0)));
+  EXPECT_TRUE(std::isnan(math::fast_div(kInf, kInf)));
+  EXPECT_TRUE(std::isnan(math::fast_div(1, kNan)));
+}
+
 TEST(DeviceMath, RootsOfNormalNumbersAreRoundedCorrectly) {
   std::mt19937 random(13);
   for (int i = 0; i < 200000; ++i) {  // from 2^-60 on
