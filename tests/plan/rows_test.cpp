@@ -387,7 +387,7 @@ TEST(Rows, OfWordsHaveFourInAThreadIfTheyAreSeveralOrFew) {
 }
 
 // 1308/139 of the sweep: 9.6 us by one thread a row, 6.5 by four.
-TEST(Rows, ThatAreStoredByNarrowAccessesHaveAWarpWriteSectors) {
+TEST(Rows, ThatAreStoredByNarrowAccessesHaveThreadsThatWriteSectors) {
   const RowOfThreads kRows[] = {
       {kNorm, f16, "(94100,10):(10,1)", 4, 2, 2},
       {kSoftmax, f16, "(94100,10):(10,1)", 1, 5, 2},

@@ -14,9 +14,8 @@ constexpr int kNarrowAccess = 8;  // bytes
 // If large inputs are read element by element, of wide elements' maps nothing is gained, and wider
 // vectors of others leave less of the L1 cache to each other.
 constexpr int kVectorWithLarge = 4, kMostBytesWithLarge = 2;
-constexpr std::int64_t kLeastWithLarge = 1 << 18;  // elements
-constexpr std::size_t kMostLeaves =
-    2;  // of a large input: an element's place takes a division each
+constexpr std::int64_t kLeastWithLarge = 1 << 18;              // elements
+constexpr std::size_t kMostLeaves = 2;                         // of a large input: a division each
 constexpr std::int64_t kMostElements = std::int64_t{1} << 31;  // numbered by 32 bits
 
 bool is_known(const OperandMode& leaves) {

@@ -63,8 +63,10 @@ void suit_strided(Plan& plan) {
   for (int vector = plan.vector / 2; vector >= 1; vector /= 2) {
     Plan shorter = with_vector(plan, vector);
     std::get<Map>(shorter.family).choose_launch(shorter, {});
-    if (const double now = cycles_of_share(shorter); now < kLess * least)
-      best = std::move(shorter), least = now;
+    const double now = cycles_of_share(shorter);
+    if (now >= kLess * least) continue;
+    best = std::move(shorter);
+    least = now;
   }
   plan = std::move(best);
 }

@@ -383,6 +383,7 @@ class Planner {
     if (std::optional<Plan> boxed = plan_by_boxes(plan_)) plan_ = std::move(*boxed);
   }
 
+  /// Nor have boxes that all operands are walked through in one order.
   void set_box_in_order() {
     if (light_ || has_knobs()) return;
     if (std::optional<Plan> boxed = plan_by_boxes_in_order(plan_)) plan_ = *std::move(boxed);

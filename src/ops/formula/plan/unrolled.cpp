@@ -42,16 +42,14 @@ class Unroller {
  public:
   Unroller(const Fused& op, const formula::Analysis& analysis, std::size_t axis)
       : op_(op), analysis_(analysis), axis_(axis), count_(analysis.shape[axis].value()) {
-    std::vector<std::uint32_t> spanned;
     for (std::size_t t = 0; t < op.tensors.size(); ++t) {
       std::uint32_t axes = 0;
       for (std::size_t i = 0; i < analysis.axes[t].size(); ++i) {
         if (!product(mode(op.tensors[t].layout.shape(), i)).is(1))
           axes |= std::uint32_t{1} << analysis.axes[t][i];
       }
-      spanned.push_back(axes);
+      spanned_.push_back(axes);
     }
-    spanned_ = spanned;
     values_ = expr::axes_of_values(analysis.program, spanned_);
   }
 
@@ -140,7 +138,7 @@ class Unroller {
     return true;
   }
 
-  /// The number of elements along axes, of which this one may be among them.
+  /// The number of elements along the node's axes, which may include the unrolled one.
   NodeId extent(const Node& node) {
     std::int64_t product = 1;
     for (std::size_t axis = 0; axis < analysis_.shape.size(); ++axis) {

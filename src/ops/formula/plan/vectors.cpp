@@ -25,12 +25,12 @@ constexpr int kShortSide = 32;    // vectors of a tile's mode, of which the last
 constexpr double kFewSquares = device::kThreadsAtOnce / 2.0;
 // To peel fewer elements takes longer than it saves: of rows that are read once, and of maps.
 constexpr double kFewElements = 1 << 19, kFewElementsOfMap = 1 << 18;
-constexpr std::int64_t kVectorsOfFew = 32;  // of these rows, if they are held
-constexpr std::int64_t kVectorsOfFewWords = 128;
-constexpr double kLeastOfWords = 1 << 18;      // elements
-constexpr std::int64_t kShortWeighted = 1024;  // elements of a row that several weights meet
-constexpr double kManyWeighted = 1 << 22;      // elements of such rows
-constexpr std::int64_t kLongRow = 4096;        // elements
+constexpr std::int64_t kVectorsOfFew = 32;        // of these rows, if they are held
+constexpr std::int64_t kVectorsOfFewWords = 128;  // the same if words of more threads are as fast
+constexpr double kLeastOfWords = 1 << 18;         // elements of all such rows
+constexpr std::int64_t kShortWeighted = 1024;     // elements of a row that several weights meet
+constexpr double kManyWeighted = 1 << 22;         // elements of such rows
+constexpr std::int64_t kLongRow = 4096;           // elements
 constexpr double kThreadsOfFew = device::kThreadsAtOnce;  // of maps: shorter vectors have as many
 constexpr double kThreadsOfHeavy = 4 * kThreadsOfFew;     // if formulas are heavy: by 8 bytes
 constexpr std::int64_t kHeavyWeight = 40;                 // expr::weight of an element

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "expr/traits.hpp"
+#include "rows/row_threads.hpp"
 #include "rows/rows.hpp"
 
 namespace tilejit::render {
@@ -60,7 +61,8 @@ bool computes_under_conditions(const plan::Plan& plan, const Passes& passes) {
 /// Instructions of the node, of which functions of 16-bit values have a few.
 int cost_with_approximation(const Node& node) {
   const bool narrow = is_floating(node.type) && size_bytes(node.type) <= 2;
-  return narrow && !expr::traits(node.op).approximation.empty() ? kPlainOfSpecial : cost_of(node);
+  return narrow && !expr::traits(node.op).approximation.empty() ? plan::kPlainOfSpecial
+                                                                : cost_of(node);
 }
 
 /// Per node: whether a thread could compute it as soon as its vectors are loaded, and several

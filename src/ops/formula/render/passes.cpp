@@ -113,7 +113,7 @@ Passes find_passes(const plan::Plan& plan) {
 
 int cost_of(const Node& node) {
   const expr::Cost& one = expr::traits(node.op).cost;
-  return one.plain + kPlainOfSpecial * one.special;
+  return one.plain + plan::kPlainOfSpecial * one.special;
 }
 
 std::vector<int> passes_that_need(const plan::Plan& plan, const Passes& passes) {
@@ -163,7 +163,7 @@ int cost_of_element(const plan::Plan& plan, const Passes& passes) {
     if (!passes.in_row[i]) continue;
     const bool moves = nodes[i].op == expr::Op::load || nodes[i].op == expr::Op::cast;
     const int own = moves ? 0 : cost_of(nodes[i]);
-    cost += passes_of[i] * (own + (converts(plan, nodes[i]) ? kPlainOfSpecial : 0));
+    cost += passes_of[i] * (own + (converts(plan, nodes[i]) ? plan::kPlainOfSpecial : 0));
   }
   return cost;
 }

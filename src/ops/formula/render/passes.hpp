@@ -61,8 +61,7 @@ struct Passes {
 
 [[nodiscard]] Passes find_passes(const plan::Plan& plan);
 
-inline constexpr int kHeavyValues = 16;    ///< instructions of an element
-inline constexpr int kPlainOfSpecial = 4;  ///< instructions that take as long as a special one
+inline constexpr int kHeavyValues = 16;  ///< instructions of an element
 
 /// Instructions of a node for an element.
 [[nodiscard]] int cost_of(const expr::Node& node);

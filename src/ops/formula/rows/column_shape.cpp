@@ -149,7 +149,7 @@ struct Sharing {
 /// vectors. Where outputs lie along the row they are sectors, and threads many.
 std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64_t length,
                                   std::int64_t count, std::int64_t most) {
-  const bool turned = lies_along(plan, rows);
+  const bool along = lies_along(plan, rows);
   const int bytes = bytes_of_vector(plan, rows);
   const auto vectors_of = [&](int all) { return std::clamp(all / bytes, 1, kWarp); };
   const std::int64_t blocks = plan.target.major >= 9 ? kMaxCluster : 1,
@@ -163,12 +163,12 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
     if (crossed.threads() <= kThreadsAcross) return crossed;
   }
   const int side = groups_side_by_side(plan, rows);
-  const int widest = vectors_of(turned ? device::kSectorBytes : device::kLineBytes);
+  const int widest = vectors_of(along ? device::kSectorBytes : device::kLineBytes);
   Sharing chosen{power_of_two_from(ceil_div(length, most)), std::min(side, widest)};
   auto& [sharing, strip] = chosen;
   // A warp then has neighbours along the row, unless few lines have all that it reads.
   const bool is_near = plan.extents[0].value() * length * bytes / plan.vector <= kNearBytes;
-  const int wanted = turned ? kThreadsOfShort : side < widest && !is_near ? kWarp : 1;
+  const int wanted = along ? kThreadsOfShort : side < widest && !is_near ? kWarp : 1;
   while (sharing < length && chosen.threads() < wanted) sharing *= 2;
   const auto has_many = [&] {
     // Much of the device would be idle.

@@ -54,7 +54,7 @@ bool can_be_kept(const Plan& plan, const Operand& operand, const Rows& rows) {
 }
 
 /// Bytes of the columns that a block has side by side, in the widest operand.
-std::int64_t strip_bytes(const Plan& plan, const Rows& rows) {
+std::int64_t bytes_across(const Plan& plan, const Rows& rows) {
   std::int64_t widest = 1;
   for (const Operand& operand : plan.operands) {
     if (spans_rows(operand, rows))
@@ -284,7 +284,7 @@ bool leaves_device_idle(const Plan& plan) {
                               ? kBytesOfBlock
                               : std::min(kBytesOfBlock, static_cast<double>(busy) * plan.unroll *
                                                             of_vector / kUnderWayUs);
-  const bool narrow = !rows->along() && strip_bytes(plan, *rows) < device::kLineBytes;
+  const bool narrow = !rows->along() && bytes_across(plan, *rows) < device::kLineBytes;
   const double of_all =
       std::min(narrow ? kBytesOfNarrow : kBytesOfAll, static_cast<double>(at_once) * of_block);
   return bytes / of_all > (passes.count - 1) * kKernelUs + bytes / kBytesOfAll;

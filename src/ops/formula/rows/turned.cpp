@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/integer.hpp"
+#include "device/access.hpp"
 #include "device/scale.hpp"
 #include "rows/column_shape.hpp"
 #include "rows/rows.hpp"
@@ -10,13 +11,13 @@
 namespace tilejit::plan {
 namespace {
 
-constexpr std::int64_t kWord = 4, kAlignment = 16;  // bytes
-// Of shared memory: a multiprocessor full of threads has 160 KB.
+// Bytes of shared memory: a multiprocessor full of threads has 160 KB.
 constexpr std::int64_t kTurnedByThread = 80, kTurnedByBlock = 40 * 1024;
 
 std::int64_t bytes_of(const Plan& plan, const Rows& rows, const Operand& operand) {
   const std::int64_t bytes =
       turned_columns(plan, rows) * turned_pitch(plan, rows, operand) * size_bytes(operand.dtype);
+  constexpr std::int64_t kAlignment = device::kWidestAccess;
   return core::ceil_div(bytes, kAlignment) * kAlignment;
 }
 
@@ -61,7 +62,7 @@ std::int64_t turned_columns(const Plan& plan, const Rows& rows) {
 std::int64_t turned_pitch(const Plan& plan, const Rows& rows, const Operand& operand) {
   const std::int64_t run = std::int64_t{rows.row_threads} * rows.turned;
   const std::int64_t unit =
-      std::max<std::int64_t>(1, kWord / (plan.vector * size_bytes(operand.dtype)));
+      std::max<std::int64_t>(1, device::kBankBytes / (plan.vector * size_bytes(operand.dtype)));
   const std::int64_t units = core::ceil_div(run, unit);
   return unit * (units % 2 == 0 ? units + 1 : units);  // an odd number of words, or of vectors
 }

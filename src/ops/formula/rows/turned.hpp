@@ -28,10 +28,12 @@ inline constexpr int kRunOfLanes = 16;
 [[nodiscard]] std::int64_t turned_pitch(const Plan& plan, const Rows& rows, const Operand& operand);
 /// Where the elements of `operand` begin in a block's shared memory, in bytes.
 [[nodiscard]] std::int64_t turned_place(const Plan& plan, const Rows& rows, const Operand& operand);
-/// Where the numbers begin that say where each row of each of them begins in memory.
+/// Behind the elements of all outputs, each row of each output has a number: where it begins in
+/// memory.
 inline constexpr std::int64_t kBytesOfBegin = 8;
+/// Where these numbers begin, in bytes.
 [[nodiscard]] std::int64_t turned_begins(const Plan& plan, const Rows& rows);
-/// Bytes of shared memory for all of that.
+/// Bytes of shared memory for elements and numbers.
 [[nodiscard]] std::int64_t turned_bytes(const Plan& plan, const Rows& rows);
 
 }  // namespace tilejit::plan

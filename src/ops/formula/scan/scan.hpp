@@ -15,8 +15,8 @@ namespace tilejit::plan {
 /// `plan` lie across rows.
 [[nodiscard]] bool scans_alone(const Plan& plan);
 
-/// Whether a vector a thread would leave many lanes of many rows of `vectors` idle. If their number
-/// is not known, nobody says so.
+/// Whether a vector a thread would leave many lanes of many rows of `vectors` idle. False if the
+/// number of rows is not known.
 [[nodiscard]] bool leaves_lanes_idle(std::int64_t vectors, std::optional<std::int64_t> rows);
 
 /// The most elements of different rows that a thread scans side by side.
