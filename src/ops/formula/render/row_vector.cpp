@@ -11,7 +11,7 @@ using plan::Operand;
 
 namespace {
 
-constexpr int kManyElements = 8;  // of a vector
+constexpr int kLongVector = 8;  // elements
 
 }  // namespace
 
@@ -179,7 +179,7 @@ void CombiningWriter::write_fold(const std::string& accumulator, const Asked& as
     line("    }");
   };
   // Of so many elements, asking for each takes longer than reading the code twice.
-  if (plan_.peeled && plan_.vector >= kManyElements && !computes_always_) {
+  if (plan_.peeled && plan_.vector >= kLongVector && !computes_always_) {
     line("    if (exists == (1u << kVector) - 1) {");
     fold_elements(true);
     line("    return;\n    }");

@@ -8,13 +8,6 @@
 #include "sheared/shearing.hpp"
 
 namespace tilejit::render {
-namespace {
-
-bool is_transposed(const plan::Operand& operand) {
-  return operand.reach == plan::Reach::transposed;
-}
-
-}  // namespace
 
 using plan::Operand;
 

@@ -9,13 +9,6 @@
 #include "tile/tiling.hpp"
 
 namespace tilejit::render {
-namespace {
-
-bool is_transposed(const plan::Operand& operand) {
-  return operand.reach == plan::Reach::transposed;
-}
-
-}  // namespace
 
 using plan::Operand;
 
