@@ -62,13 +62,20 @@ TEST(HopperRows, InClustersAgreeWithTheReference) {
 /// fewer rows than others, and a tensor that ends within a vector.
 TEST(HopperRows, OfOddColumnsInStripsAgreeWithTheReference) {
   const std::string layout = "(3,701,3001):(2103701,3001,1)";
-  const RandomCase one{
-      .op = {.tensors = {{"x", f32, layout}, {"y", f32, layout}}, .formula = kSoftmax, .axis = {1}},
-      .symbols = {},
-      .scalars = {}};
-  EXPECT_EQ(EmulatedKernels::templates_of(one.op), "fused_strips ");
+  const auto case_of = [](std::vector<Tensor> tensors, std::string formula) {
+    return RandomCase{
+        .op = {.tensors = std::move(tensors), .formula = std::move(formula), .axis = {1}},
+        .symbols = {},
+        .scalars = {}};
+  };
   EmulatedKernels kernels;
-  kernels.add("odd columns", one);
+  for (const RandomCase& one : {
+           case_of({{"x", f32, layout}, {"y", f32, layout}}, kSoftmax),
+           case_of({{"x", f32, layout, Access::inout}}, "e = exp(x - max(x)); x = e / sum(e)"),
+       }) {
+    EXPECT_EQ(EmulatedKernels::templates_of(one.op), "fused_strips ");
+    kernels.add("odd columns", one);
+  }
   ASSERT_TRUE(kernels.compile());
   Random random(20);
   kernels.verify_all(random);

@@ -98,6 +98,13 @@ TEST_F(OddRows, AgreeWithTheReference) {
         {"columns beside each other in few lines",
          {matrix("x", dtype, "(20011,8,5):(40,5,1)"), matrix("y", dtype, "(20011,8,5):(40,5,1)")},
          "y = (x - mean(x)) * rsqrt(var(x) + 1e-5)"});
+    const char* const strips = "(6,701,3001):(2103701,3001,1)";
+    cases.push_back({"columns in strips",
+                     {matrix("x", dtype, strips), matrix("y", dtype, strips)},
+                     "e = exp(x - max(x)); y = e / sum(e)"});
+    cases.push_back({"columns in strips, in place",
+                     {matrix("x", dtype, strips, Access::inout)},
+                     "e = exp(x - max(x)); x = e / sum(e)"});
     cases.push_back({"columns whose results lie in another order",
                      {matrix("x", dtype, "(96,64,33):(1,3168,96)"),
                       matrix("y", dtype, "(96,64,33):(2112,33,1)")},

@@ -187,8 +187,10 @@ TILE_DEVICE void place(const Params& p, Row& row, Index first, int lane) {
   row.at = from - shift + lane * kVector;
   row.column = lane * kVector - shift;
   row.columns = rest < kColumns + kSector ? rest : kColumns + kSector - 1;
-  const int begin = c0 == 0 ? 0 : before_sector<kSector>(from);
-  const int end = kColumns + before_sector<kSector>(from + kColumns);
+  // Nobody may store what another strip still has to reduce.
+  const bool in_place = static_cast<const void*>(p.t0) == p.t1;
+  const int begin = c0 == 0 || in_place ? 0 : before_sector<kSector>(from);
+  const int end = kColumns + (in_place ? 0 : before_sector<kSector>(from + kColumns));
   row.begin = begin - row.column;
   row.end = (rest <= kColumns || end > rest ? rest : end) - row.column;
 }

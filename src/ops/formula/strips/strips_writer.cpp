@@ -60,10 +60,26 @@ void StripsWriter::write_place() {
   line("  row.at = from - shift + lane * kVector;");
   line("  row.column = lane * kVector - shift;");
   line("  row.columns = rest < kColumns + kSector ? rest : kColumns + kSector - 1;");
-  line("  const int begin = c0 == 0 ? 0 : before_sector<kSector>(from);");
-  line("  const int end = kColumns + before_sector<kSector>(from + kColumns);");
+  line("  // Nobody may store what another strip still has to reduce.");
+  line(fmt::format("  const bool in_place = {};", is_in_place()));
+  line("  const int begin = c0 == 0 || in_place ? 0 : before_sector<kSector>(from);");
+  line("  const int end = kColumns + (in_place ? 0 : before_sector<kSector>(from + kColumns));");
   line("  row.begin = begin - row.column;");
   line("  row.end = (rest <= kColumns || end > rest ? rest : end) - row.column;\n}\n");
+}
+
+/// Whether an output takes the place of an input, which its caller may decide.
+std::string StripsWriter::is_in_place() const {
+  std::string all;
+  for (const Operand& from : plan_.operands) {
+    for (const Operand& to : plan_.operands) {
+      if (!from.read || !to.written) continue;
+      if (from.tensor == to.tensor) return "true";
+      all += fmt::format("{}static_cast<const void*>(p.t{}) == p.t{}", all.empty() ? "" : " || ",
+                         from.tensor, to.tensor);
+    }
+  }
+  return all;
 }
 
 std::string StripsWriter::begin_of_vector() const {

@@ -25,6 +25,7 @@ class StripsWriter final : public RowsWriter {
   void write_place();
   void write_bring();
   /// Where vector v of a thread begins, in elements.
+  [[nodiscard]] std::string is_in_place() const;
   [[nodiscard]] std::string begin_of_vector() const;
 
   const plan::Strips& strips_;
