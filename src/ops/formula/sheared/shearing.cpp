@@ -81,14 +81,18 @@ class Shearing {
            stride_along(operand, 0) * bytes >= device::kBankBytes;
   }
 
-  /// Whether vectors of another operand begin where those of the output do.
+  /// Whether vectors of another operand begin where those of the output do, and none before its
+  /// first element: rows begin up to a sector early.
   [[nodiscard]] bool lies_along(const Operand& operand) const {
     const Tensor& tensor = plan_.signature.tensors[static_cast<std::size_t>(operand.tensor)];
     if (operand.reach == Reach::broadcast) return true;
     if (operand.reach != Reach::contiguous || tensor.align % device::kWidestAccess != 0)
       return false;
+    const int shear = shear_of(plan_);
     for (std::size_t m = 1; m < operand.modes.size(); ++m) {
-      if ((stride_along(operand, m) - stride_along(*leader_, m)) % vector_ != 0) return false;
+      const std::int64_t stride = stride_along(operand, m);
+      const std::int64_t apart = stride - stride_along(*leader_, m);
+      if (apart % (stride < shear ? shear : vector_) != 0) return false;
     }
     return true;
   }
