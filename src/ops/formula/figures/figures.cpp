@@ -29,7 +29,7 @@ std::optional<std::int64_t> bytes_moved(const Operand& operand, const Plan& plan
   Product bytes;
   bytes.times(std::int64_t{size_bytes(operand.dtype)} * (operand.read && operand.written ? 2 : 1));
   for (std::size_t m = 0; m < operand.modes.size(); ++m) {
-    const auto extent = value_of(plan.extents[m], symbols);
+    const auto extent = value_of(plan::counted_extent(plan, m), symbols);
     if (extent == 0) return 0;
     if (!extent) return std::nullopt;
     for (const Mode& leaf : operand.modes[m]) {
@@ -55,7 +55,7 @@ OperandFigures figures_of_operand(const Plan& plan, const Operand& operand,
 std::optional<std::int64_t> count_blocks(const Plan& plan, const SymbolValues& symbols) {
   Product units;
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {
-    const auto extent = value_of(plan.extents[m], symbols);
+    const auto extent = value_of(plan::counted_extent(plan, m), symbols);
     const std::int64_t per = plan::unit_extent(plan, m);
     if (!extent || per != 0)
       units.times(extent ? std::optional(core::ceil_div(*extent, per)) : extent);
