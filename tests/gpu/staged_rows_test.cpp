@@ -56,7 +56,7 @@ TEST_F(StagedRows, SideBySideAgreeWithTheReference) {
   for (const auto& [length, columns] : kSlabs) {
     const std::string row = "(n,1," + std::to_string(columns) + ")";
     const std::string full = "(n," + std::to_string(length) + "," + std::to_string(columns) + ")";
-    const auto layout_of = [&](const std::string& shape, std::int64_t slab) {
+    const auto layout_of = [&, columns = columns](const std::string& shape, std::int64_t slab) {
       return shape + ":(" + std::to_string(slab) + "," + std::to_string(columns) + ",1)";
     };
     const std::string layout = layout_of(full, length * columns);
