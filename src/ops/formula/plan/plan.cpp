@@ -74,14 +74,14 @@ class Planner {
     cross_results(plan_);
     set_tile();
     if (suits_staging(plan_, op_.tuning)) plan_.family = StagedRows{*rows_of(plan_), 1, direction_};
-    set_slabs();
+    try_family(plan_by_slabs);
     choose_launch(plan_, op_.tuning);
-    set_strips();
-    set_sheared();
-    set_box();
+    try_family(plan_by_strips);
+    try_family(plan_by_shearing);
+    try_family(plan_by_boxes);
     fit_tile();
     if (!light_) flatten();
-    set_box_in_order();
+    try_family(plan_by_boxes_in_order);
     if (!has_knobs()) suit_strided(plan_);
     if (std::holds_alternative<Map>(plan_.family) && !light_ && !op_.tuning.unroll)
       spread_heavy(plan_);
@@ -359,34 +359,11 @@ class Planner {
 
   [[nodiscard]] bool has_knobs() const { return op_.tuning != Tuning{}; }
 
-  /// Slabs have no knobs: what is pinned is of another family.
-  void set_slabs() {
+  /// Takes the plan that another family has, if it has one. These families have no knobs: what is
+  /// pinned is of another.
+  void try_family(std::optional<Plan> (*plan_by)(const Plan&)) {
     if (light_ || has_knobs()) return;
-    if (std::optional<Plan> slabs = plan_by_slabs(plan_)) plan_ = std::move(*slabs);
-  }
-
-  /// Nor have strips in shared memory.
-  void set_strips() {
-    if (light_ || has_knobs()) return;
-    if (std::optional<Plan> strips = plan_by_strips(plan_)) plan_ = std::move(*strips);
-  }
-
-  /// Nor have sheared tiles.
-  void set_sheared() {
-    if (light_ || has_knobs()) return;
-    if (std::optional<Plan> sheared = plan_by_shearing(plan_)) plan_ = std::move(*sheared);
-  }
-
-  /// Nor have boxes.
-  void set_box() {
-    if (light_ || has_knobs()) return;
-    if (std::optional<Plan> boxed = plan_by_boxes(plan_)) plan_ = std::move(*boxed);
-  }
-
-  /// Nor have boxes that all operands are walked through in one order.
-  void set_box_in_order() {
-    if (light_ || has_knobs()) return;
-    if (std::optional<Plan> boxed = plan_by_boxes_in_order(plan_)) plan_ = *std::move(boxed);
+    if (std::optional<Plan> other = plan_by(plan_)) plan_ = *std::move(other);
   }
 
   /// Boxes are chosen beside tiles whose sides are powers of two.
