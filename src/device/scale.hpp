@@ -17,5 +17,10 @@ inline constexpr std::int64_t kThreadsAtOnce = std::int64_t{1} << 17;
 inline constexpr std::int64_t kBytesUnderWay = std::int64_t{3} << 20;
 /// Shared memory that a block gets without asking for it, in bytes.
 inline constexpr std::int64_t kStaticSharedBytes = 48 * 1024;
+inline constexpr int kMaxCluster = 8;  ///< blocks; every device with clusters supports as many
+/// Bytes of which an L2 cache has the most when another kernel reads them again: half of it.
+inline constexpr std::int64_t kBytesOfCache = std::int64_t{24} << 20;
+/// Microseconds that a kernel costs which another one follows.
+inline constexpr double kKernelUs = 2.5;
 
 }  // namespace tilejit::device

@@ -20,7 +20,6 @@ namespace {
 // What the L1 caches of an H100 take: a warp's access to lines, or to words of one bank.
 constexpr double kClocksOfUs = device::kMultiprocessors * 1755.0;
 constexpr std::int64_t kLinesOfClock = 4;
-constexpr double kKernelUs = 2.5;  // what a kernel costs that another one follows
 constexpr double kBytesOfUs = 3e6;
 constexpr int kWideBytes = 16;
 constexpr double kLeastRepeats = 4;  // of what is copied
@@ -99,7 +98,7 @@ class Copier {
     if (!modes || !of_leader || modes->empty()) return;
     if (kLeastRepeats * elements_of(*modes) > elements_of(*of_leader)) return;
     const double bytes = elements_of(*modes) * size_bytes(tensor.dtype);
-    const double copy_us = kKernelUs + 2 * bytes / kBytesOfUs, now_us = access_us(operand);
+    const double copy_us = device::kKernelUs + 2 * bytes / kBytesOfUs, now_us = access_us(operand);
     const double memory_us =
         elements_of(*of_leader) * size_bytes(op_.tensors[leader_].dtype) / kBytesOfUs;
     if (now_us < memory_us + 2 * copy_us) return;

@@ -5,13 +5,9 @@
 
 #include "box/walks.hpp"
 #include "device/access.hpp"
+#include "device/scale.hpp"
 
 namespace tilejit::plan {
-namespace {
-
-constexpr std::int64_t kBytesOfCache = std::int64_t{24} << 20;  // half an L2 cache
-
-}  // namespace
 
 bool cuts_sectors(const Plan& plan, const Operand& operand) {
   const std::int64_t bytes = size_bytes(operand.dtype);
@@ -24,7 +20,7 @@ bool cuts_sectors(const Plan& plan, const Operand& operand) {
     all = all * plan.extents[m];
     cuts = cuts || (m > 0 && stride.value() * bytes % device::kSectorBytes != 0);
   }
-  return cuts && all.value() >= kBytesOfCache;
+  return cuts && all.value() >= device::kBytesOfCache;
 }
 
 double meetings_per_element(const Operand& operand, const std::vector<Dim>& extents,

@@ -26,7 +26,6 @@ constexpr std::int64_t kManyOfShort = 4;   // the same of columns that are read 
 constexpr int kGroupsOfLine = 8;           // 128 bytes
 constexpr double kGainOfFull = 1.2;        // of blocks half as wide
 constexpr double kBusyOfStrips = 0.55;     // least part of threads, of columns that splits share
-constexpr int kMaxCluster = 8;             // every device with clusters supports it
 constexpr std::int64_t kManyOfThread = 8;  // vectors, of columns that are read once
 // Registers that hold all of a column, and those that hold a thread's part and what is made of it.
 constexpr int kRegistersOfWhole = 64;
@@ -45,15 +44,16 @@ bool share_strips(const Plan& plan, std::int64_t count, std::int64_t length, Row
   if (plan.target.major < 9) return false;
   const auto fits = [&](int threads, std::int64_t blocks) {
     int groups = kWarp;
-    while (groups > kGroupsOfLine && ceil_div(count, groups) * kMaxCluster < blocks) groups /= 2;
+    while (groups > kGroupsOfLine && ceil_div(count, groups) * device::kMaxCluster < blocks)
+      groups /= 2;
     const int row_threads = threads / groups;
-    if (ceil_div(count, groups) * kMaxCluster < blocks ||
-        length / (row_threads * kMaxCluster) < 2 * kStepsOfThread ||
+    if (ceil_div(count, groups) * device::kMaxCluster < blocks ||
+        length / (row_threads * device::kMaxCluster) < 2 * kStepsOfThread ||
         shared_accumulator_bytes(plan, threads, groups) > kMaxAccumulatorBytes) {
       return false;
     }
     shape.rows.row_threads = row_threads;
-    shape.rows.cluster = kMaxCluster;
+    shape.rows.cluster = device::kMaxCluster;
     shape.threads = threads;
     return true;
   };
@@ -152,7 +152,7 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
   const bool along = lies_along(plan, rows);
   const int bytes = bytes_of_vector(plan, rows);
   const auto vectors_of = [&](int all) { return std::clamp(all / bytes, 1, kWarp); };
-  const std::int64_t blocks = plan.target.major >= 9 ? kMaxCluster : 1,
+  const std::int64_t blocks = plan.target.major >= 9 ? device::kMaxCluster : 1,
                      few = kFewHeld / plan.vector;
   if (const std::int64_t columns = columns_of_sectors(plan, rows); columns > kWarp) {
     Sharing crossed{
@@ -222,7 +222,7 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
   const auto chosen = share_held(plan, rows, *length, *count, most);
   if (!chosen) return std::nullopt;
   // Blocks of a cluster wait for each other: small ones do so for fewer threads.
-  const std::int64_t blocks = plan.target.major >= 9 ? kMaxCluster : 1;
+  const std::int64_t blocks = plan.target.major >= 9 ? device::kMaxCluster : 1;
   std::int64_t row_threads =
       std::min<std::int64_t>(chosen->sharing, kThreadsAcross / chosen->strip);
   if (chosen->sharing > row_threads && chosen->threads() <= kThreadsOfStrip * blocks)
@@ -345,7 +345,8 @@ int most_of_columns(const Plan& plan) {
   const auto length = vectors_in_row(plan, *rows), count = vectors_across_rows(plan, *rows);
   if (!length || !count) return kMostAcross;
   // The threads of a cluster hold a strip of columns, or one vector's if there are few.
-  constexpr std::int64_t kOfVector = kMostHeld / kMostElements * kThreadsAcross * kMaxCluster;
+  constexpr std::int64_t kOfVector =
+      kMostHeld / kMostElements * kThreadsAcross * device::kMaxCluster;
   if (*length > kOfVector / kLeastGroups)
     return *length <= kOfVector && *count <= kLeastGroups * kMostElements ? kMostElements
                                                                           : kMostAcross;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "device/access.hpp"
+#include "device/scale.hpp"
 #include "plan/sectors.hpp"
 #include "rows/row_shape.hpp"
 #include "rows/rows.hpp"
@@ -11,13 +12,12 @@
 namespace tilejit::plan {
 namespace {
 
-constexpr double kBytesOfCache = 24 << 20;  // half an L2 cache
 // A further kernel's reads and stores come in whole sectors, but not always at a copy's speed: with
 // whole sectors, too, two kernels took up to twice as long as one that holds columns.
 constexpr double kGainOfPasses = 4;
-// Of rows along which vectors lie: microseconds that a further kernel costs, and bytes in a
-// microsecond of kernels of one pass each, and of sectors that warps access in parts.
-constexpr double kKernelUs = 2.5, kBytesOfUs = 2.5e6, kCutBytesOfUs = 1.6e6, kGainAlong = 1.5;
+// Of rows along which vectors lie: bytes in a microsecond of kernels of one pass each, and of
+// sectors that warps access in parts.
+constexpr double kBytesOfUs = 2.5e6, kCutBytesOfUs = 1.6e6, kGainAlong = 1.5;
 constexpr double kLeastCutAlong = 2;  // times the bytes that kernels of one pass access
 
 /// What a block of columns has at a time, or a warp of rows: its rows, and some side by side.
@@ -65,9 +65,9 @@ bool cuts_held_sectors(const Plan& plan) {
   const double apart = passes * read_apart + written_apart;
   if (rows->along()) {
     return together >= kLeastCutAlong * apart &&
-           together / kCutBytesOfUs >= kGainAlong * (kKernelUs + apart / kBytesOfUs);
+           together / kCutBytesOfUs >= kGainAlong * (device::kKernelUs + apart / kBytesOfUs);
   }
-  return apart >= kBytesOfCache && together >= kGainOfPasses * apart;
+  return apart >= static_cast<double>(device::kBytesOfCache) && together >= kGainOfPasses * apart;
 }
 
 }  // namespace tilejit::plan

@@ -32,7 +32,6 @@ constexpr int kManyVectorsOfThread = 5;
 constexpr std::int64_t kManyBlocks = 4 * device::kWantedBlocks;
 constexpr std::int64_t kWeightOfSmallThread = 320;  // expr::weight of its elements
 constexpr int kFewRowThreads = 128;                 // the fewest threads of a block
-constexpr int kMaxCluster = 8;                      // every device with clusters supports it
 // Vectors of a thread that a cluster shares, if rows are few, and bytes of one of its blocks.
 constexpr std::int64_t kLeastSteps = 8, kMostSteps = 256, kBytesOfMember = 64 * 1024;
 // Limits for registers that hold vectors. With kFewRegisters, two blocks of 512 threads fit on a
@@ -62,7 +61,7 @@ constexpr int kMostOfClusterThread = 3;
 /// rows through memory. A second kernel costs a microsecond, so a cluster is better if it is large
 /// enough.
 bool leaves_results(const Plan& plan, std::int64_t blocks) {
-  const bool few = plan.target.major >= 9 ? kMaxCluster * blocks < device::kManyBlocks
+  const bool few = plan.target.major >= 9 ? device::kMaxCluster * blocks < device::kManyBlocks
                                           : 2 * blocks <= device::kWantedBlocks;
   return few && is_one_pass(plan);
 }
@@ -70,7 +69,8 @@ bool leaves_results(const Plan& plan, std::int64_t blocks) {
 /// Whether the blocks of a cluster have so few vectors per thread of a row that they should share
 /// it.
 bool fits_cluster(const Plan& plan, std::int64_t vectors) {
-  return plan.target.major >= 9 && vectors <= kMostOfClusterThread * kMaxCluster * kMaxThreads / 2;
+  return plan.target.major >= 9 &&
+         vectors <= kMostOfClusterThread * device::kMaxCluster * kMaxThreads / 2;
 }
 
 /// Shares contiguous rows that are long enough among very many blocks, each of which holds its part
@@ -82,7 +82,7 @@ bool share_held(const Plan& plan, std::int64_t count, std::int64_t vectors, std:
   if (rows.atomics) return false;     // so many blocks would wait for each other to count
   if (fits_cluster(plan, vectors)) {  // a second kernel would take longer
     rows.row_threads = kMaxThreads / 2;
-    rows.cluster = kMaxCluster;
+    rows.cluster = device::kMaxCluster;
     return true;
   }
   const std::int64_t splits =
@@ -242,7 +242,7 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   };
   const auto by_cluster = [&](int row_threads, int most) {
     if (plan.target.major < 9) return false;
-    for (int cluster = 2; cluster <= kMaxCluster; cluster *= 2) {
+    for (int cluster = 2; cluster <= device::kMaxCluster; cluster *= 2) {
       if (holds(row_threads, cluster, most)) return true;
     }
     return false;
@@ -314,7 +314,7 @@ void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std:
     const std::int64_t most = std::min(wanted / std::max<std::int64_t>(blocks, 1),
                                        steps / ((centres ? 1 : 2) * kStepsOfThread));
     // The blocks of a cluster need no second kernel, but each has to read more.
-    const std::int64_t bytes = steps / kMaxCluster * threads * loaded_bytes(plan, rows);
+    const std::int64_t bytes = steps / device::kMaxCluster * threads * loaded_bytes(plan, rows);
     if (plan.target.major < 9 || rows.atomics || steps < kLeastSteps || steps > kMostSteps ||
         bytes > kBytesOfMember) {
       rows.splits = static_cast<int>(std::max<std::int64_t>(1, most));
@@ -328,8 +328,8 @@ void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std:
     if (all < device::kManyBlocks) return true;
     return 2 * all < 3 * device::kManyBlocks && all * bytes_of_block < device::kBytesUnderWay;
   };
-  while (plan.target.major >= 9 && rows.cluster < kMaxCluster && are_few(rows.cluster * blocks) &&
-         steps / rows.cluster >= least_steps) {
+  while (plan.target.major >= 9 && rows.cluster < device::kMaxCluster &&
+         are_few(rows.cluster * blocks) && steps / rows.cluster >= least_steps) {
     rows.cluster *= 2;
   }
 }
@@ -420,7 +420,7 @@ int alike_rows(const Plan& plan, const Rows& rows) {
 }
 
 std::int64_t shared_accumulator_bytes(const Plan& plan, int threads, int groups) {
-  return slots_across(threads, groups, plan.target.major >= 9 ? kMaxCluster : 1) *
+  return slots_across(threads, groups, plan.target.major >= 9 ? device::kMaxCluster : 1) *
          accumulator_bytes(plan) * plan.vector;
 }
 

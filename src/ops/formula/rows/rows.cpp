@@ -18,9 +18,9 @@ constexpr std::int64_t kLongestHeldColumn = 8192;  // elements that a cluster ho
 constexpr int kBulkAlignment = 16;
 constexpr int kSharedBytesOfRest = 12 * 1024;  // per block, besides inputs kept for all rows
 constexpr int kLoadsOfThread = 4;              // under way; fewer of heavy formulas
-// In microseconds and bytes per microsecond: what a kernel costs that follows another one, how long
-// loads are under way, what one block loads, and what all of them do.
-constexpr double kKernelUs = 2.5, kUnderWayUs = 0.8, kBytesOfBlock = 40e3, kBytesOfAll = 3e6;
+// In microseconds and bytes per microsecond: how long loads are under way, what one block loads,
+// and what all of them do.
+constexpr double kUnderWayUs = 0.8, kBytesOfBlock = 40e3, kBytesOfAll = 3e6;
 constexpr double kBytesOfNarrow = 2.1e6;  // the same of strips narrower than a line
 
 /// Vectors of `vector` elements along the modes for which `wanted` is true; nothing if one of their
@@ -287,7 +287,7 @@ bool leaves_device_idle(const Plan& plan) {
   const bool narrow = !rows->along() && bytes_across(plan, *rows) < device::kLineBytes;
   const double of_all =
       std::min(narrow ? kBytesOfNarrow : kBytesOfAll, static_cast<double>(at_once) * of_block);
-  return bytes / of_all > (passes.count - 1) * kKernelUs + bytes / kBytesOfAll;
+  return bytes / of_all > (passes.count - 1) * device::kKernelUs + bytes / kBytesOfAll;
 }
 
 }  // namespace tilejit::plan

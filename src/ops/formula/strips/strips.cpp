@@ -4,6 +4,7 @@
 #include "core/integer.hpp"
 #include "device/access.hpp"
 #include "device/device.hpp"
+#include "device/scale.hpp"
 #include "plan/plan.hpp"
 #include "plan/sectors.hpp"
 #include "rows/rows.hpp"
@@ -17,8 +18,7 @@ using core::ceil_div;
 constexpr int kThreads = 512;
 constexpr int kWarps = kThreads / kWarp;
 constexpr int kMostElements = 8;  // of a vector
-constexpr int kMostCluster = 8;
-constexpr int kLeastSteps = 8;  // of a lane
+constexpr int kLeastSteps = 8;    // of a lane
 constexpr int kMostSteps = 16;
 constexpr int kHeldBytes = 256;      // of a lane in registers, half of it beside wide vectors
 constexpr int kBytesBesides = 1024;  // of shared memory, for each block
@@ -86,7 +86,7 @@ bool share_columns(std::int64_t length, Strips& strips) {
   strips.abreast = strips.atomics = false;
   strips.ahead = true;
   strips.cluster = 2;
-  while (strips.cluster < kMostCluster && length > strips.cluster * kWarps * kMostSteps)
+  while (strips.cluster < device::kMaxCluster && length > strips.cluster * kWarps * kMostSteps)
     strips.cluster *= 2;
   strips.register_vectors =
       static_cast<int>(ceil_div(length, std::int64_t{strips.cluster} * kWarps));
