@@ -318,7 +318,7 @@ struct Thread {
         if (active && (kStepsAreWhole || v < end)) vectors[s].map(p, at, v, r);
       }
       __syncthreads();  // all outputs of these vectors are in shared memory
-      take_turned(p, rank - own + begun * kClusterRowThreads);
+      store_turned(p, rank - own + begun * kClusterRowThreads);
       if (begun + kTurned < kRegisterVectors) __syncthreads();
     }
 #else
@@ -337,7 +337,7 @@ struct Thread {
         if (active && v < end) x[b].map(p, at, v, r);
       }
       __syncthreads();  // all outputs of these vectors are in shared memory
-      take_turned(p, begun + rank - own);
+      store_turned(p, begun + rank - own);
     }
 #endif
   }

@@ -192,6 +192,6 @@ TILE_DEVICE void begin_turned(const Params& p, u32 first) {
 }
 
 // Stores these outputs, from element `before` of the rows on.
-TILE_DEVICE void take_turned(const Params& p, Index before) {
+TILE_DEVICE void store_turned(const Params& p, Index before) {
   take_turned<kThreads, 32, kRowThreads, kCluster, kTurned, 193>(p.t1, reinterpret_cast<f32*>(turned_outputs + 0), reinterpret_cast<i64*>(turned_outputs + 24704), before, row_length(p));
 }

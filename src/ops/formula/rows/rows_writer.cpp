@@ -287,7 +287,7 @@ void RowsWriter::write_turned() {
   }
   write_turned_begins(columns, begins);
   line("// Stores these outputs, from element `before` of the rows on.");
-  line("TILE_DEVICE void take_turned(const Params& p, Index before) {\n" + takes + "}");
+  line("TILE_DEVICE void store_turned(const Params& p, Index before) {\n" + takes + "}");
 }
 
 void RowsWriter::write_turned_begins(std::int64_t columns, const Code& begins) {
