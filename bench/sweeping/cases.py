@@ -12,6 +12,12 @@ TORCH = {
 }  # fmt: skip
 FLOATS = ("f16", "bf16", "f32", "f64")
 WIDEST_ACCESS = 16
+# What functions may give that are off by {1}: more, less, or farther from 0 or nearer to it, which is what
+# variances and norms notice.
+OFF = {
+    "up": "{0} + {1}", "down": "{0} - {1}",
+    "out": "{0} + torch.sign({0}) * {1}", "in": "{0} - torch.sign({0}) * {1}",
+}  # fmt: skip
 
 
 def row_major(extents):
@@ -128,13 +134,14 @@ class Case:
     def torch_source(self, wide="", off=""):
         """A function `case` of the inputs that returns a tuple. With `wide`, floats are of that dtype
         throughout, and a dict of the values is returned that `wanted` names: what results are
-        compared with. With `off`, "+" or "-", functions are off by what the library's approximations may be."""
+        compared with. With `off`, one of OFF, functions are off that way by what the library's approximations may be."""
         dtypes = {name: TORCH[wide] if wide and name in FLOATS else text for name, text in TORCH.items()}
         lines = [f"def case({', '.join(tensor.name for tensor in self.inputs)}):"]
         for number, statement in enumerate(self.statements):
             op = OPS[statement.op]
-            more = f" {off} {statement.text(op.may_add)}" if off and op.may_add else ""
-            lines.append(f"    {statement.name} = {statement.text(op.torch, dtypes)}{more}")
+            lines.append(f"    {statement.name} = {statement.text(op.torch, dtypes)}")
+            if off and op.may_add:
+                lines.append(f"    {statement.name} = {OFF[off].format(statement.name, statement.text(op.may_add))}")
             if wide:
                 lines += [f"    del {name}" for name in self._last_used_in(number)]
         if wide:

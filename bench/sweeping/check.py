@@ -35,7 +35,7 @@ def excess(output, got, double, take, wide, rough, *approximate):
     """The largest error of an output as a multiple of what is allowed; above 1, or NaN, it is wrong.
     `got` is the output with its axes in the space's order, and with extent 1 those that were reduced.
     `wide` and `rough` have every value of the case, computed in f64 and in f32; each `approximate`, too,
-    in f64 with functions that are off, in one direction, by what the library's approximations may be. Arrays are
+    in f64 with functions that are off, in one way, by what the library's approximations may be. Arrays are
     NumPy's or PyTorch's: `double` converts them to f64, `take` is take_along_axis."""
 
     def rough_error(value):

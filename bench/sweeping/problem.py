@@ -2,7 +2,7 @@
 
 import math
 
-from .cases import BYTES, FLOATS, TORCH
+from .cases import BYTES, FLOATS, OFF, TORCH
 from .check import excess
 
 RANGES = {"bool": (0, 2), "i8": (-8, 9), "u8": (0, 16), "i32": (-100, 101)}
@@ -99,7 +99,7 @@ class Problem:
         torch, case = self.torch, self.case
         functions = [(torch.float64, function_of(torch, case, "f64")), (torch.float32, function_of(torch, case, "f32"))]
         if case.is_approximate:
-            functions += [(torch.float64, function_of(torch, case, "f64", off=sign)) for sign in "+-"]
+            functions += [(torch.float64, function_of(torch, case, "f64", off=way)) for way in OFF]
         space = tuple(range(len(case.extents)))
         worst = 0.0
         for piece in self.pieces():

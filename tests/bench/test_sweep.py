@@ -16,7 +16,7 @@ except ImportError:
 
 import sweep  # noqa: E402
 import tilejit_ctypes as tilejit  # noqa: E402
-from sweeping.cases import Output, Tensor  # noqa: E402
+from sweeping.cases import OFF, Output, Tensor  # noqa: E402
 from sweeping.check import excess  # noqa: E402
 from sweeping.recipes import RECIPES, case_of  # noqa: E402
 
@@ -106,6 +106,13 @@ class Values(unittest.TestCase):
         self.assertGreater(found(wide["v"] + 2.0**-9 * abs(x), off), 1)
         self.assertLessEqual(found(off["v"], {"v": wide["v"]}, off), 1)
         self.assertLessEqual(found(off["v"], off, {"v": wide["v"]}), 1)
+
+    def test_of_16_bits_is_written_with_what_approximations_may_be_off_by(self):
+        case = next(case for case in (case_of(SEED, index) for index in range(COUNT)) if case.is_approximate)
+        sources = [case.torch_source("f64", off) for off in ("", *OFF)]
+        self.assertEqual(len(set(sources)), len(sources))
+        for source in sources:
+            compile(source, case.name, "exec")
 
     def test_whose_places_are_asked_may_be_off_as_much(self):
         values = numpy.array([[-1.1e-6, -3e-6], [-1e-3, -5e-3]])
