@@ -2,6 +2,7 @@
 // in registers, in each family that has them.
 #include <optional>
 
+#include "gpu/device_data.hpp"
 #include "gpu/gpu_fixture.hpp"
 #include "plan/plan.hpp"
 #include "support/specs.hpp"
@@ -147,6 +148,24 @@ TEST_F(OddRows, AgreeWithTheReference) {
     peeled += whole.has_value();
   }
   EXPECT_GT(peeled, 0);
+}
+
+/// Strips store columns that their neighbours still reduce, unless input and output are one.
+TEST_F(OddRows, InStripsMayBeStoredWhereTheyWereRead) {
+  const char* const layout = "(6,701,3001):(2103701,3001,1)";
+  const Fused op{.tensors = {{"x", f32, layout}, {"y", f32, layout}},
+                 .formula = "e = exp(x - max(x)); y = e / sum(e)",
+                 .axis = {1}};
+  const plan::Plan plan = plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0});
+  ASSERT_TRUE(std::holds_alternative<plan::Strips>(plan.family));
+  std::vector<float> values(6 * 2103701);
+  Random random(20261126);
+  for (float& value : values) value = std::uniform_real_distribution<float>(-1, 1)(random);
+  const Kernel kernel = runtime()->compile(op);
+  const Buffer x = upload(*runtime(), values), y = upload(*runtime(), values);
+  kernel.launch(nullptr, {x, y});
+  kernel.launch(nullptr, {x, x});
+  EXPECT_EQ(download<float>(x), download<float>(y));
 }
 
 }  // namespace
