@@ -45,4 +45,17 @@ TILE_DEVICE void load_chunk(Vector& x, const T* p, const T* end) {
   }
 }
 
+// Loads the chunk that begins `at` elements after `begin`, or the tensor's last one, `last`
+// elements after it, if that comes before.
+template <int kTail, class T, class Vector>
+TILE_DEVICE void load_chunk_or_last(Vector& x, const T* begin, i64 at, i64 last) {
+  if constexpr (kTail == 0) {
+    x = *reinterpret_cast<const Vector*>(begin + (at < last ? at : last));
+  } else if (at < last) {
+    x = *reinterpret_cast<const Vector*>(begin + at);
+  } else {
+    load_first<kTail* int(sizeof(T))>(x, begin + last);
+  }
+}
+
 }  // namespace tile

@@ -74,6 +74,20 @@ struct Shifted<Form<T, kCount>> {
     if (from + kCount > begin) load_chunk<kTail>(chunk[0], from, end);
     load_chunk<kTail>(chunk[1], from + kCount, end);
   }
+  // The same of a tensor that begins at an aligned address, if kTail is not negative. No branch
+  // asks whether a chunk exists: in the place of others comes the first or the last one.
+  template <int kTail>
+  TILE_DEVICE void load_between(const T* p, const T* begin, const T* end) {
+    if constexpr (kTail < 0) {
+      load<kTail>(p, begin, end);
+    } else {
+      const i64 at = p - begin, last = end - begin - (kTail > 0 ? kTail : kCount);
+      bytes = u32(at) * u32(sizeof(T)) % u32(sizeof(Vector));
+      const i64 from = at - bytes / u32(sizeof(T));
+      load_chunk_or_last<kTail>(chunk[0], begin, from < 0 ? 0 : from, last);
+      load_chunk_or_last<kTail>(chunk[1], begin, from + kCount, last);
+    }
+  }
 
   // Loads the vector at p, both of whose chunks exist.
   TILE_DEVICE void load(const T* p) {

@@ -17,6 +17,15 @@ bool computes_as_stored(DType dtype) {
   return !is_floating(dtype) ? dtype != b8 : dtype == f32 || dtype == f64;
 }
 
+/// The member of tile::Shifted that loads the operand's vectors.
+std::string_view shifted_load_of(const plan::Plan& plan, const Operand& operand) {
+  if (std::holds_alternative<plan::Tile>(plan.family)) return "load_in_tile";
+  // Passes over rows that are held have all their weights under way at once.
+  const auto* const rows = std::get_if<plan::Rows>(&plan.family);
+  const bool held = rows != nullptr && rows->register_vectors > 0;
+  return held && plan.peeled && operand.every_row ? "load_between" : "load";
+}
+
 /// ".element[e + 1]": element `i` of a group.
 std::string element(int i) {
   return i == 0 ? ".element[e]" : fmt::format(".element[e + {}]", i);
@@ -232,10 +241,8 @@ Code HeaderWriter::load_of(const Operand& operand) const {
   } else if (operand.shifted) {
     // Vectors of peeled rows may begin before their tensor.
     const std::string begin = plan_.peeled ? ", " + base_of(operand) : "";
-    const bool in_tile = std::holds_alternative<plan::Tile>(plan_.family);
-    code.text =
-        fmt::format("    {}.{}<{}>({}{}, {});\n", variable, in_tile ? "load_in_tile" : "load",
-                    tail_of(operand), code.text, begin, end_of(operand));
+    code.text = fmt::format("    {}.{}<{}>({}{}, {});\n", variable, shifted_load_of(plan_, operand),
+                            tail_of(operand), code.text, begin, end_of(operand));
   } else if (plan_.peeled) {
     const Code rest = access_arguments(operand);
     code.valid = rest.valid;
