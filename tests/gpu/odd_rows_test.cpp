@@ -53,6 +53,10 @@ TEST_F(OddRows, AgreeWithTheReference) {
                      {matrix("x", dtype, "(9,1003):(1003,1)"), matrix("g", dtype, "1003:1"),
                       matrix("b", f32, "1003:1"), matrix("y", dtype, "(9,1003):(1005,1)")},
                      "y = (x - mean(x)) * rsqrt(var(x) + 1e-5) * g + b"});
+    cases.push_back({"weights that several passes need",
+                     {matrix("x", dtype, "(9,513):(513,1)"), matrix("g", dtype, "513:1"),
+                      matrix("y", dtype, "(9,513):(513,1)")},
+                     "v = x + g; e = exp(v - max(v)); y = e / sum(e)"});
     cases.push_back(
         {"rows of one address, and of another",
          {matrix("x", dtype, "(5,7,515):(515,2575,1)"), matrix("b", dtype, "(1,1,515):(0,0,1)"),

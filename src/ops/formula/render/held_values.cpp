@@ -65,6 +65,30 @@ int cost_with_approximation(const Node& node) {
                                                                 : cost_of(node);
 }
 
+/// Whether each pass that needs the operand loads it in aligned chunks and shifts it.
+bool is_shifted_in_passes(const plan::Operand& operand) {
+  return operand.read && operand.every_row && operand.shifted;
+}
+
+/// Whether the passes that need a value also need an input that each of them would shift.
+bool needs_shifted(const plan::Plan& plan, const std::vector<int>& passes_of,
+                   const std::vector<bool>& shared) {
+  const std::vector<Node>& nodes = plan.program.nodes;
+  std::vector<bool> needed(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!shared[i]) continue;
+    for (const NodeId arg : nodes[i].args) {
+      if (arg != kNoNode) needed[static_cast<std::size_t>(arg)] = true;
+    }
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (needed[i] && nodes[i].op == expr::Op::load && passes_of[i] > 1 &&
+        is_shifted_in_passes(plan.operands[static_cast<std::size_t>(nodes[i].source)]))
+      return true;
+  }
+  return false;
+}
+
 /// Per node: whether a thread could compute it as soon as its vectors are loaded, and several
 /// passes need it.
 std::vector<bool> shared_values(const plan::Plan& plan, const Passes& passes,
@@ -76,7 +100,8 @@ std::vector<bool> shared_values(const plan::Plan& plan, const Passes& passes,
     of_vector[i] = node.op != expr::Op::index && !expr::is_reduction(node.op);
     if (node.op == expr::Op::load) {
       const auto& operand = plan.operands[static_cast<std::size_t>(node.source)];
-      of_vector[i] = plan::is_loaded_with_row(*plan::rows_of(plan), operand);
+      of_vector[i] =
+          plan::is_loaded_with_row(*plan::rows_of(plan), operand) || is_shifted_in_passes(operand);
     }
     for (const NodeId arg : node.args)
       of_vector[i] = of_vector[i] && (arg == kNoNode || of_vector[static_cast<std::size_t>(arg)]);
@@ -118,7 +143,7 @@ void find_held(const plan::Plan& plan, Passes& passes) {
     branches = branches || has_branches(nodes[i]);
   }
   const bool heavy = cost >= kHeavyValues && computes_under_conditions(plan, passes);
-  if (!branches && !heavy) return;
+  if (!branches && !heavy && !needs_shifted(plan, passes_of, shared)) return;
   std::vector<bool> held = last_of_shared(plan, passes_of, shared);
   const auto elements = plan::rows_of(plan)->register_vectors * plan.vector;
   const int of_large = branches ? kMostOfLargeBlock : 0;
