@@ -384,7 +384,13 @@ TILE_DEVICE void finish_row(const Thread& self, const Vector* vectors, Shared& s
       cluster_sync();
 #endif
     }
+#ifdef COMBINES_ROWS
+    RowTotals totals;
+    if (self.rank == 0 && self.active) store_row(self.p, self.row, r, totals);
+    store_totals<kThreads>(totals, self.p);
+#else
     if (self.rank == 0 && self.active) store_row(self.p, self.row, r);
+#endif
   }
 #endif
 }

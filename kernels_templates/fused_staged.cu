@@ -192,6 +192,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   const int rows = total - first < kBlockRows ? int(total - first) : kBlockRows;
   bring_rows(p, first, rows);
   __syncthreads();  // all rows are in shared memory
+#ifdef COMBINES_ROWS
+  RowTotals totals;
+#endif
 #pragma unroll 1
   for (int slot = group; slot < kSlots; slot += kGroups) {
     const bool active = slot < rows;
@@ -223,8 +226,14 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     if (kFullOutputs) self.for_each([&](int s, Index v) { vectors[s].map(p, row, v, r); });
 #endif
 #endif
+#ifdef COMBINES_ROWS
+    if (rank == 0) store_row(p, row, r, totals);
+  }
+  store_totals<kThreads>(totals, p);
+#else
     if (kRowOutputs && rank == 0) store_row(p, row, r);
   }
+#endif
   __syncthreads();  // all outputs are in shared memory
   take_rows(p, first, rows);
 }

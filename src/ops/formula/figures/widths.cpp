@@ -27,6 +27,7 @@ class Widths {
       : plan_(plan), tv_(std::get_if<plan::ThreadValue>(&plan.family)), pinned_(pinned) {}
 
   [[nodiscard]] WidthReason of(const Operand& operand) const {
+    if (operand.combined) return {WidthReason::Kind::one_value, "it has one element a block"};
     if (operand.per_row) return {WidthReason::Kind::one_value, "it has one element a row"};
     if (operand.reach == Reach::broadcast) {
       return {WidthReason::Kind::one_value, "one element does for a whole vector"};

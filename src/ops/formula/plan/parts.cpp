@@ -7,6 +7,7 @@
 
 #include "plan/iteration.hpp"
 #include "plan/params.hpp"
+#include "plan/row_totals.hpp"
 #include "plan/split.hpp"
 #include "tilejit/error.hpp"
 
@@ -81,6 +82,7 @@ Plan plan_parts(const Fused& op, const formula::Analysis& analysis, const Target
     planned.tensors = std::move(part.tensors);
     for (std::size_t t = 0; t < part.offsets.size(); ++t)
       planned.operands[t].offset = part.offsets[t];
+    leave_totals(parts, several.parts.size(), op.tensors.size(), planned);
     if (of_parts != nullptr) of_parts->push_back(std::move(part.analysis));
     several.parts.push_back(std::move(planned));
   }

@@ -39,6 +39,9 @@ struct Operand {
   bool written = false;
   bool every_row = false;  ///< an input that is the same in every row, such as weights
   bool per_row = false;    ///< an output of one element per row, stored once, after the reductions
+  /// Of a temporary that is `per_row`: a block leaves one element, what all of its rows have,
+  /// combined by this reduction.
+  std::optional<expr::Op> combined = {};
   Reach reach = Reach::contiguous;
   /// Not all of its vectors are aligned: they are accessed in aligned chunks, and shifted in
   /// registers (tile/shifted.cuh).

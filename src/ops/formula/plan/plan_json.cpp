@@ -29,6 +29,7 @@ void write(JsonLine& line, const Operand& operand) {
   line.close(']');
   if (operand.every_row) line.key("every_row").raw("true");
   if (operand.per_row) line.key("per_row").raw("true");
+  if (operand.combined) line.member("combined", expr::to_string(*operand.combined));
   if (operand.shifted) line.key("shifted").raw("true");
   if (operand.offset != 0) line.member("offset", operand.offset);
   line.close('}');

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "render/combination.hpp"
 #include "rows/rows.hpp"
 
 namespace tilejit::render {
@@ -203,7 +204,11 @@ CombiningWriter::RowAccesses CombiningWriter::accesses_of_row(const Asked& asked
     if (!operand.per_row) continue;
     accesses.loads.text += fmt::format("    {} y{};\n", type, k);
     const std::string_view storage = expr::storage_type(operand.dtype);
-    if (const int rows = rows_at_once(operand); rows > 1) {
+    if (operand.combined) {
+      const std::string total = fmt::format("totals.t{}", k);
+      accesses.stores.text += fmt::format("    {} = {};\n", total,
+                                          combination_of(operand, total, fmt::format("y{}", k)));
+    } else if (const int rows = rows_at_once(operand); rows > 1) {
       accesses.pieces +=
           fmt::format("  Contiguous<{0}, {1}> piece{2}[kAcross / {1}];\n", storage, rows, k);
       accesses.stores.text += fmt::format(
@@ -237,12 +242,42 @@ Code CombiningWriter::store_of_pieces(const Operand& operand) const {
   return code;
 }
 
+bool CombiningWriter::combines_rows() const {
+  return std::ranges::any_of(plan_.operands,
+                             [](const Operand& operand) { return operand.combined.has_value(); });
+}
+
+std::string CombiningWriter::combination_of(const Operand& operand, const std::string& a,
+                                            const std::string& b) {
+  return expr::emit_combination({.op = *operand.combined, .type = operand.dtype}, a, b);
+}
+
+/// Writes what threads combine of the rows of a block.
+void CombiningWriter::write_row_totals() {
+  std::string members, combines, stores;
+  for (const Operand& operand : plan_.operands) {
+    if (!operand.combined) continue;
+    const std::string own = fmt::format("t{}", operand.tensor);
+    members += fmt::format("  float {} = {};\n", own,
+                           identity({.op = *operand.combined, .type = operand.dtype}));
+    combines += fmt::format("    {} = {};\n", own, combination_of(operand, own, "other." + own));
+    stores += fmt::format("    p.{0}[blockIdx.x] = {0};\n", own);
+  }
+  line("#define COMBINES_ROWS 1  // an element per block is left of their results");
+  line("struct RowTotals {\n  enum : bool { kExtremum = false };\n" + members);
+  line("  TILE_DEVICE void combine(const RowTotals& other) {\n" + combines + "  }");
+  line("  TILE_DEVICE void store(const Params& p) const {\n" + stores + "  }\n};\n");
+}
+
 /// Writes the outputs of one element per row, and the other values of which they are made.
 void CombiningWriter::write_row_store() {
   const std::vector<expr::Store> row_stores = stores_of(true);
   const std::vector<bool> needed = needed_for_stores(row_stores);
+  const bool combines = combines_rows();
+  if (combines) write_row_totals();
   line("TILE_DEVICE void store_row(const Params& p, const Row& row,");
-  line("                           const Results (&results)[kAcross]) {");
+  line(fmt::format("                           const Results (&results)[kAcross]{}) {{",
+                   combines ? ", RowTotals& totals" : ""));
   if (row_stores.empty()) return line("}");
   const auto [pieces, loads, stores, behind] = accesses_of_row(asked_by(needed));
   const auto write_coordinates = [&](const Code& code, const char* indent) {

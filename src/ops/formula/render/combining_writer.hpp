@@ -69,6 +69,8 @@ class CombiningWriter : public HeaderWriter {
   /// conditions, the compiler computes what several passes need only once.
   const bool computes_always_;
 
+  /// Whether blocks combine results of their rows (plan::Operand::combined).
+  [[nodiscard]] bool combines_rows() const;
   /// Elements of several rows that one access stores; 1 if each is stored by itself.
   [[nodiscard]] int rows_at_once(const plan::Operand& operand) const;
 
@@ -91,6 +93,10 @@ class CombiningWriter : public HeaderWriter {
     std::string pieces;
     Code loads, stores, behind;
   };
+  /// How blocks combine results of their rows.
+  [[nodiscard]] static std::string combination_of(const plan::Operand& operand,
+                                                  const std::string& a, const std::string& b);
+  void write_row_totals();
   [[nodiscard]] Code store_of_pieces(const plan::Operand& operand) const;
   [[nodiscard]] Code element_of_row(const plan::Operand& operand) const;
   [[nodiscard]] RowAccesses accesses_of_row(const Asked& asked) const;

@@ -43,6 +43,7 @@ std::vector<std::string_view> RowsWriter::own_headers() const {
   if (rows_.turned > 0) headers.emplace_back("turned");
   if (finds_places_by_warps()) headers.emplace_back("places");
   if (keeps_inputs()) headers.emplace_back(plan_.peeled ? "kept" : "bulk");
+  if (combines_rows()) headers.emplace_back("row_totals");
   return headers;
 }
 

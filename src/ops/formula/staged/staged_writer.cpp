@@ -12,8 +12,11 @@ namespace tilejit::render {
 using plan::Operand;
 
 std::vector<std::string_view> StagedWriter::own_headers() const {
-  return {"wide", goes_by_chunks() || shares_scanned_rows() ? "scan" : "reduce", "dependent",
-          staged_.columns > 1 ? "slabs" : "staged"};
+  std::vector<std::string_view> headers = {
+      "wide", goes_by_chunks() || shares_scanned_rows() ? "scan" : "reduce", "dependent",
+      staged_.columns > 1 ? "slabs" : "staged"};
+  if (combines_rows()) headers.emplace_back("row_totals");
+  return headers;
 }
 
 void StagedWriter::write_sharing() {
