@@ -109,6 +109,18 @@ bool is_small(const Plan& plan, const Rows& rows, int each) {
          (*count == 0 || *length <= each * kFewThreads / *count);
 }
 
+/// Bytes of the narrowest vector of a row's inputs, at most 16, however many accesses it takes: the
+/// vectors of neighbouring threads lie so far apart.
+int least_vector(const Plan& plan, const Rows& rows) {
+  int bytes = device::kWidestAccess;
+  for (const Operand& operand : plan.operands) {
+    if (!operand.read || operand.every_row || !varies_in_row(operand, rows)) continue;
+    const bool whole = operand.reach == Reach::contiguous;
+    bytes = std::min(bytes, whole ? plan.vector * size_bytes(operand.dtype) : operand.access_bytes);
+  }
+  return bytes;
+}
+
 /// Whether all rows share an input that differs within them, such as weights.
 bool shares_inputs(const Plan& plan, const Rows& rows) {
   return std::ranges::any_of(plan.operands, [&](const Operand& operand) {
@@ -217,12 +229,16 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
                          (plan.vector >= kFewElements || shares_inputs(plan, rows));
   const int register_vectors =
       holds_one ? 1 : std::clamp(kRegistersOfThread / registers, 1, kVectorsOfThread);
-  const int bytes = kBytesOfThread / least_access(plan, rows);
+  const int least = least_vector(plan, rows);
+  int bytes = kBytesOfThread / least_access(plan, rows);
+  // A thread that had the row alone would ask for elements far from those of its neighbours.
+  if (*vectors > 1 && busy_threads(*vectors, std::max(register_vectors, bytes)) == 1)
+    bytes = kBytesOfThread / least;
   rows.row_threads = holds_one ? power_of_two_from(*vectors)
                                : std::max(busy_threads(*vectors, std::max(register_vectors, bytes)),
                                           threads_of_few(plan, rows, *vectors));
   // Two vectors side by side are then whole sectors.
-  if (*vectors == 2 && least_access(plan, rows) == device::kWidestAccess && writes_elements(plan))
+  if (*vectors == 2 && least == device::kWidestAccess && writes_elements(plan))
     rows.row_threads = std::max(rows.row_threads, 2);
   if (!holds_one) {
     rows.row_threads = threads_of_busy_device(plan, rows, *vectors, most_held);
