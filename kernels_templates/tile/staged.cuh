@@ -66,4 +66,33 @@ TILE_DEVICE void store_run(T* to, const T* from, int count) {
     to[i] = from[i];
 }
 
+// Copies `rows` rows of kLength elements that are no run, kUnit neighbours at a time, and zeros for
+// the others of kRows. Threads side by side load what lies side by side: element e of row `slot` is
+// at place(slot, e).
+template <int kLength, int kUnit, int kRows, int kThreads, class T, class Place>
+TILE_DEVICE void gather_rows(T* to, int rows, Place place) {
+  struct alignas(kUnit * sizeof(T)) Unit {
+    T element[kUnit];
+  };
+  constexpr int kOfRow = kLength / kUnit, kCount = kRows * kOfRow, kMostAtOnce = 16;
+  constexpr int kOfThread = (kCount + kThreads - 1) / kThreads;
+  constexpr int kAtOnce = kOfThread < kMostAtOnce ? kOfThread : kMostAtOnce;
+#pragma unroll 1
+  for (int begin = threadIdx.x; begin < kCount; begin += kAtOnce * kThreads) {
+    Unit unit[kAtOnce];
+#pragma unroll
+    for (int s = 0; s < kAtOnce; ++s) {
+      const u32 i = begin + s * kThreads, slot = i / kOfRow;
+      unit[s] = int(slot) < rows
+                    ? *reinterpret_cast<const Unit*>(place(slot, (i - slot * kOfRow) * kUnit))
+                    : Unit{};
+    }
+#pragma unroll
+    for (int s = 0; s < kAtOnce; ++s) {
+      const int i = begin + s * kThreads;
+      if (i < kCount) reinterpret_cast<Unit*>(to)[i] = unit[s];
+    }
+  }
+}
+
 }  // namespace tile

@@ -1,9 +1,11 @@
 // The kernels of short rows that blocks copy to shared memory, run on the CPU against the
 // reference. Rows are a symbol's, so that few of them are staged, too.
+#include <algorithm>
 #include <array>
 #include <string>
 
 #include "emulation/emulated.hpp"
+#include "staged/runs.hpp"
 
 namespace tilejit::test {
 namespace {
@@ -20,7 +22,11 @@ struct StagedCase {
 void add_staged(EmulatedKernels& kernels, const std::string& what, Fused op, std::int64_t rows) {
   const plan::Plan plan =
       plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
-  EXPECT_EQ(plan::template_name(plan), "fused_staged") << what;
+  ASSERT_EQ(plan::template_name(plan), "fused_staged") << what;
+  const bool gathers = std::ranges::any_of(plan.operands, [&](const plan::Operand& operand) {
+    return plan::is_gathered(plan, std::get<plan::StagedRows>(plan.family), operand);
+  });
+  EXPECT_EQ(gathers, what.find("lanes copy") != std::string::npos) << what;
   kernels.add(what, {.op = std::move(op), .symbols = {{"n", rows}}, .scalars = {}});
 }
 
@@ -56,6 +62,24 @@ TEST(EmulatedStaged, AgreeWithTheReference) {
       {"an input with padding, accessed where it is",
        {{"x", f32, "(n,5):(5,1)"}, {"w", f32, "(n,5):(8,1)"}, {"y", f32, "(n,5):(5,1)"}},
        "y = x - max(w)"},
+      {"an input with padding that lanes copy",
+       {{"x", bf16, "(n,21):(45,1)"}, {"w", bf16, "21:1"}, {"y", bf16, "(n,21):(21,1)"}},
+       "d = x - mean(x); y = d * w",
+       333},
+      {"padding that lanes copy by vectors of two, rows shared by threads, beside a run",
+       {{"x", f32, "(n,22):(34,1)"}, {"v", f32, "(n,22):(22,1)"}, {"y", f32, "(n,22):(22,1)"}},
+       "s = x + v; y = s - max(s)",
+       133,
+       {1},
+       {.row_threads = 2}},
+      {"an input with gaps that lanes copy, rows of two modes, another dtype",
+       {{"x", bf16, "((3,n),9):((40,130),2)"}, {"y", f32, "((3,n),9):((9,27),1)"}},
+       "e = exp(x - max(x)); y = e / sum(e)",
+       200},
+      {"scanned, with padding that lanes copy",
+       {{"x", f32, "(n,41):(64,1)"}, {"y", f32, "(n,41):(41,1)"}},
+       "y = cumsum(x)",
+       77},
       {"places", {{"x", bf16, "(n,21):(21,1)"}, {"y", i64, "(n,1):(1,1)"}}, "y = argmax(x)"},
       {"rows of two modes, a bias of one",
        {{"x", bf16, "((3,n),9):((9,27),1)"},

@@ -46,6 +46,35 @@ TEST_F(StagedRows, AgreeWithTheReference) {
   }
 }
 
+/// Inputs that are no run, whose neighbours lanes copy.
+TEST_F(StagedRows, GatheredAgreeWithTheReference) {
+  const Case cases[] = {
+      {"padded, weights",
+       {{"x", f32, "(n,31):(32,1)"}, {"w", f32, "31:1"}, {"y", f32, "(n,31):(31,1)"}},
+       "d = x - mean(x); y = d * rsqrt(mean(d * d) + 1e-5) * w"},
+      {"padded, bf16 beside a run",
+       {{"x", bf16, "(n,7):(71,1)"}, {"v", bf16, "(n,7):(7,1)"}, {"y", f32, "(n,7):(7,1)"}},
+       "s = x + v; e = exp(s - max(s)); y = e / sum(e)"},
+      {"vectors of two",
+       {{"x", f16, "(n,26):(66,1)"}, {"y", f16, "(n,26):(26,1)"}, {"z", f16, "(n,26):(26,1)"}},
+       "y = x - max(x); z = x"},
+      {"gaps, rows of two modes",
+       {{"x", f32, "((3,n),9):((20,66),2)"}, {"y", f32, "((3,n),9):((9,27),1)"}},
+       "y = x - mean(x)"},
+      {"scanned, padded",
+       {{"x", f32, "(n,41):(64,1)"}, {"y", f32, "(n,41):(41,1)"}},
+       "y = cumsum(x)"},
+  };
+  Random random(20261127);
+  for (const Case& c : cases) {
+    for (const std::int64_t rows : {1, 1000, 20011}) {
+      SCOPED_TRACE(std::string(c.what) + " " + std::to_string(rows));
+      const Fused op{.tensors = c.tensors, .formula = c.formula, .axis = {1}};
+      run_and_verify({.op = op, .symbols = {{"n", rows}}, .scalars = {}}, random);
+    }
+  }
+}
+
 /// Columns that blocks copy as slabs, which begin and end within 16 bytes.
 TEST_F(StagedRows, SideBySideAgreeWithTheReference) {
   struct Slab {

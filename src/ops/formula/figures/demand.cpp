@@ -10,6 +10,7 @@
 #include "plan/sectors.hpp"
 #include "rows/rows.hpp"
 #include "rows/turned.hpp"
+#include "staged/runs.hpp"
 
 namespace tilejit::figures {
 namespace {
@@ -162,7 +163,9 @@ void add_accesses(const Plan& plan, const Operand& operand, const OperandFigures
   const double of_access = std::max(1.0, operand.access_bytes / bytes);
   demand.accesses += count / of_access * (operand.shifted ? 2 : 1);
   // To shared memory, and from there.
-  if (operand.reach == Reach::transposed || plan::passes_turned(plan, operand))
+  const auto* const staged = std::get_if<plan::StagedRows>(&plan.family);
+  const bool gathered = staged != nullptr && plan::is_gathered(plan, *staged, operand);
+  if (operand.reach == Reach::transposed || plan::passes_turned(plan, operand) || gathered)
     demand.accesses += 2 * count / of_access;
   const double words = count * std::max(1.0, operand.access_bytes / kWord) / of_access;
   if (operand.shifted) demand.shifted_words += 2 * words;

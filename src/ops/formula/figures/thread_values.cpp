@@ -6,6 +6,7 @@
 #include "device/access.hpp"
 #include "figures/of_families.hpp"
 #include "rows/turned.hpp"
+#include "staged/runs.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::figures {
@@ -131,6 +132,8 @@ std::optional<Sectors> count_sectors(const Plan& plan, const Operand& operand,
   if (operand.per_row || plan::passes_turned(plan, operand)) return std::nullopt;
   const int vector_bytes = plan.vector * size_bytes(operand.dtype);
   if (operand.access_bytes > std::max(vector_bytes, 1)) return std::nullopt;  // staged: whole lines
+  const auto* const staged = std::get_if<plan::StagedRows>(&plan.family);
+  if (staged != nullptr && plan::is_gathered(plan, *staged, operand)) return std::nullopt;
   const ThreadValues tv =
       operand.reach == Reach::transposed ? transposed_values(plan, operand) : thread_values(plan);
   const int element_bytes = size_bytes(operand.dtype);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "rows/turned.hpp"
+#include "staged/runs.hpp"
 
 namespace tilejit::figures {
 namespace {
@@ -40,6 +41,11 @@ class Widths {
       return {WidthReason::Kind::one_value,
               "it lies along the rows, so it passes through shared memory, and lanes store "
               "neighbours"};
+    }
+    const auto* const staged = std::get_if<plan::StagedRows>(&plan_.family);
+    if (staged != nullptr && plan::is_gathered(plan_, *staged, operand)) {
+      return {WidthReason::Kind::one_value,
+              "its rows are no run, so lanes copy neighbours of a row to shared memory first"};
     }
     if (!is_wide(operand)) return strided(operand);
     if (std::holds_alternative<plan::Sheared>(plan_.family) && operand.reach == Reach::transposed) {

@@ -41,12 +41,13 @@ constexpr std::int64_t kStartedBlocks = 128 * device::kWantedBlocks;
 constexpr std::int64_t kManyBlocks = 2 * device::kWantedBlocks;  // about as many as run at once
 
 /// Whether threads hold their rows, and a block what it has of them.
-bool fits(const Plan& plan, const Rows& rows, int row_threads) {
+bool fits(const Plan& plan, Rows rows, int row_threads) {
+  rows.row_threads = row_threads;
   const std::int64_t groups = kThreads / row_threads;
   return ceil_div(plan.extents.front().value(), std::int64_t{row_threads} * plan.vector) <=
              most_held(plan, rows) &&
-         groups * input_bytes_of_row(plan) <= kMostBytesOfInputs &&
-         groups * shared_bytes_of_row(plan) <= kMostSharedBytes;
+         groups * input_bytes_of_row(plan, rows) <= kMostBytesOfInputs &&
+         groups * shared_bytes_of_row(plan, rows) <= kMostSharedBytes;
 }
 
 /// How many threads reduce a row: few, since a row takes them a fixed time, and since threads of
@@ -67,9 +68,14 @@ int reducing_threads(const Plan& plan, const Rows& rows) {
   return threads;
 }
 
-/// Whether the kernel accesses an operand of many elements where it is.
-bool is_direct(const Plan& plan, const Rows& rows, const Operand& operand) {
+/// Whether an operand of many elements is no run that blocks copy.
+bool is_elsewhere(const Plan& plan, const Rows& rows, const Operand& operand) {
   return operand.read && varies_across_rows(operand, rows) && !staged_pitch(plan, operand);
+}
+
+/// Whether threads read their rows of it where these are.
+bool is_direct(const Plan& plan, const Rows& rows, const Operand& operand) {
+  return is_elsewhere(plan, rows, operand) && !is_gathered(plan, rows, operand);
 }
 
 /// How many threads scan a row: few, since several fold their vectors first.
@@ -117,8 +123,8 @@ Rows share_rows(const Plan& plan, Rows rows, const std::optional<int>& pinned) {
 
 int turns_of(const Plan& plan, const Rows& rows) {
   const std::int64_t groups = kThreads / rows.row_threads;
-  const std::int64_t bytes = groups * std::max<std::int64_t>(1, input_bytes_of_row(plan));
-  const std::int64_t shared = groups * shared_bytes_of_row(plan);
+  const std::int64_t bytes = groups * std::max<std::int64_t>(1, input_bytes_of_row(plan, rows));
+  const std::int64_t shared = groups * shared_bytes_of_row(plan, rows);
   const auto count = vectors_across_rows(plan, rows);
   // So many blocks are started one after another all the time.
   const bool many = count && *count >= groups * kStartedBlocks;
@@ -171,8 +177,8 @@ bool reads_side_by_side(const Plan& plan) {
     lanes = std::max<std::int64_t>(1, lanes / plan.extents[m].value());
   }
   return std::ranges::all_of(plan.operands, [&](const Operand& operand) {
-    return !is_direct(plan, *staged, operand) || bytes_of_element(operand, plan.extents, warp) <=
-                                                     kMostBySector * size_bytes(operand.dtype);
+    return !is_elsewhere(plan, *staged, operand) || bytes_of_element(operand, plan.extents, warp) <=
+                                                        kMostBySector * size_bytes(operand.dtype);
   });
 }
 
@@ -184,6 +190,11 @@ void StagedRows::choose_launch(Plan& plan, const Tuning& tuning) {
   plan.unroll = 1;
   for (Operand& operand : plan.operands) {
     if (staged_pitch(plan, operand)) operand.access_bytes = device::kWidestAccess;
+    // Elements that have gaps in memory have none in shared memory.
+    if (operand.reach == Reach::strided && is_gathered(plan, *this, operand)) {
+      operand.reach = Reach::contiguous;
+      operand.access_bytes = size_bytes(operand.dtype);
+    }
   }
 }
 

@@ -16,6 +16,10 @@ namespace {
 
 constexpr int kMostRegisters = 64;  // that hold vectors
 constexpr std::int64_t kFewColumns = 32;
+// Lines of an access, from which on copies take less time. They take place before threads compute,
+// so it takes threads enough to hide them: such that hold few registers of their rows.
+constexpr std::int64_t kManyLines = 16;
+constexpr std::int64_t kFewRegisters = 24;
 
 /// The modes of the space from the one whose elements are neighbours in staged runs on.
 std::vector<std::size_t> order_in_memory(const Plan& plan) {
@@ -41,15 +45,20 @@ int registers_of_held(const Plan& plan, const Rows& rows) {
   return std::max(1, registers);
 }
 
+/// Whether shared memory has an element for each element of a row.
+bool is_full_there(const Plan& plan, const Rows& rows, const Operand& operand) {
+  return shared_pitch(plan, rows, operand) == plan.extents.front().value();
+}
+
 /// The input whose place an output takes, or -1.
-int lender_of(const Plan& plan, const Operand& output) {
+int lender_of(const Plan& plan, const Rows& rows, const Operand& output) {
   if (output.read || !output.written) return -1;
   std::vector<int> lent;
   for (const Operand& other : plan.operands) {
     if (!other.written || other.read || !is_full(plan, other)) continue;
     const auto lends = [&](const Operand& input) {
-      return input.read && !input.written && input.dtype == other.dtype && is_full(plan, input) &&
-             std::ranges::count(lent, input.tensor) == 0;
+      return input.read && !input.written && input.dtype == other.dtype &&
+             is_full_there(plan, rows, input) && std::ranges::count(lent, input.tensor) == 0;
     };
     const auto lender = std::ranges::find_if(plan.operands, lends);
     const int tensor = lender == plan.operands.end() ? -1 : lender->tensor;
@@ -57,6 +66,20 @@ int lender_of(const Plan& plan, const Operand& output) {
     lent.push_back(tensor);
   }
   return -1;
+}
+
+/// Lines in which a warp accesses a run of `elements` of each of its rows at a time, if it has 32.
+std::int64_t lines_of_access(const Plan& plan, const Operand& operand, std::int64_t elements) {
+  const std::int64_t bytes = size_bytes(operand.dtype);
+  const auto lines_in = [](std::int64_t count, std::int64_t apart) {
+    return core::ceil_div(count * apart, std::int64_t{device::kLineBytes});
+  };
+  const std::int64_t run = std::min<std::int64_t>(kWarp, elements), rows = kWarp / run;
+  const std::int64_t of_run =
+      std::min(run, lines_in(run, operand.modes[0][0].stride.value() * bytes));
+  const std::int64_t all =
+      plan.extents.size() > 1 ? lines_in(rows, operand.modes[1][0].stride.value() * bytes) : of_run;
+  return std::min(rows * of_run, std::max(of_run, all));
 }
 
 /// Bytes of shared memory for a row of so many columns, which may begin anywhere within 16 bytes.
@@ -69,7 +92,7 @@ std::int64_t bytes_of_strip(int columns, const Operand& operand) {
 
 /// Bytes of a block's run, with what is left free.
 std::int64_t run_bytes(const Plan& plan, const StagedRows& staged, const Operand& operand) {
-  std::int64_t pitch = staged_pitch(plan, operand).value_or(0);
+  std::int64_t pitch = shared_pitch(plan, staged, operand).value_or(0);
   if (staged.stages > 0 && pitch > 0) pitch = staged.register_vectors;
   if (staged.side > 0 && pitch > 0) return pitch * bytes_of_strip(staged.columns, operand);
   const std::int64_t bytes = pitch * size_bytes(operand.dtype) * staged.units_per_block(plan);
@@ -84,7 +107,7 @@ std::int64_t bytes_before(const Plan& plan, const StagedRows& staged, const Oper
   std::int64_t bytes = 0;
   for (const Operand& operand : plan.operands) {
     if (end != nullptr && operand.tensor == end->tensor) break;
-    if (lender_of(plan, operand) < 0) bytes += run_bytes(plan, staged, operand);
+    if (lender_of(plan, staged, operand) < 0) bytes += run_bytes(plan, staged, operand);
   }
   return bytes;
 }
@@ -109,19 +132,20 @@ std::int64_t most_held(const Plan& plan, const Rows& rows) {
   return std::min<std::int64_t>(of_code, kMostRegisters / registers_of_held(plan, rows));
 }
 
-std::int64_t input_bytes_of_row(const Plan& plan) {
+std::int64_t input_bytes_of_row(const Plan& plan, const Rows& rows) {
   std::int64_t bytes = 0;
   for (const Operand& operand : plan.operands) {
-    if (operand.read) bytes += staged_pitch(plan, operand).value_or(0) * size_bytes(operand.dtype);
+    if (operand.read)
+      bytes += shared_pitch(plan, rows, operand).value_or(0) * size_bytes(operand.dtype);
   }
   return bytes;
 }
 
-std::int64_t shared_bytes_of_row(const Plan& plan) {
+std::int64_t shared_bytes_of_row(const Plan& plan, const Rows& rows) {
   std::int64_t bytes = 0;
   for (const Operand& operand : plan.operands) {
-    if (lender_of(plan, operand) < 0)
-      bytes += staged_pitch(plan, operand).value_or(0) * size_bytes(operand.dtype);
+    if (lender_of(plan, rows, operand) < 0)
+      bytes += shared_pitch(plan, rows, operand).value_or(0) * size_bytes(operand.dtype);
   }
   return bytes;
 }
@@ -143,6 +167,29 @@ std::optional<std::int64_t> staged_pitch(const Plan& plan, const Operand& operan
   return repeats ? 1 : plan.extents[0].value();
 }
 
+bool is_gathered(const Plan& plan, const Rows& rows, const Operand& operand) {
+  const auto* const staged = std::get_if<StagedRows>(&plan.family);
+  const bool by_slabs = staged != nullptr && (staged->columns > 1 || staged->stages > 0);
+  if (by_slabs || !operand.read || operand.written || operand.every_row ||
+      !varies_in_row(operand, rows) || staged_pitch(plan, operand))
+    return false;
+  const auto is_plain = [](const OperandMode& mode) {
+    return mode.size() == 1 && mode[0].stride.is_known();
+  };
+  if (!std::ranges::all_of(operand.modes, is_plain)) return false;
+  const std::int64_t length = plan.extents.front().value();
+  const std::int64_t held = core::ceil_div(length, std::int64_t{rows.row_threads} * plan.vector) *
+                            registers_of_held(plan, rows);
+  return held <= kFewRegisters && lines_of_access(plan, operand, rows.row_threads) >= kManyLines &&
+         2 * lines_of_access(plan, operand, length) <= kManyLines;
+}
+
+std::optional<std::int64_t> shared_pitch(const Plan& plan, const Rows& rows,
+                                         const Operand& operand) {
+  if (is_gathered(plan, rows, operand)) return plan.extents[0].value();
+  return staged_pitch(plan, operand);
+}
+
 int staged_pad(const Plan& plan, const StagedRows& staged, const Operand& operand) {
   const std::int64_t bytes =
       plan.extents[0].value() * staged.columns * size_bytes(operand.dtype);  // of a slab
@@ -151,7 +198,7 @@ int staged_pad(const Plan& plan, const StagedRows& staged, const Operand& operan
 }
 
 std::int64_t staged_place(const Plan& plan, const StagedRows& staged, const Operand& operand) {
-  const int lender = lender_of(plan, operand);
+  const int lender = lender_of(plan, staged, operand);
   const Operand& owner = lender < 0 ? operand : plan.operands[static_cast<std::size_t>(lender)];
   return bytes_before(plan, staged, &owner);
 }

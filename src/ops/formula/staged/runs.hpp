@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "plan/plan.hpp"
 
@@ -15,8 +16,17 @@ namespace tilejit::plan {
 /// The most vectors of a row that a thread may hold.
 [[nodiscard]] std::int64_t most_held(const Plan& plan, const Rows& rows);
 
+/// Whether `operand` is an input whose rows are no run, but are padded, unaligned, or have gaps,
+/// and lanes that each read their own rows, `rows.row_threads` a row, would access many lines at a
+/// time. Then they copy the block's rows to shared memory first, where these lie as a run does:
+/// lanes side by side take neighbours of a row.
+[[nodiscard]] bool is_gathered(const Plan& plan, const Rows& rows, const Operand& operand);
+/// The elements of `operand` per row in shared memory; nothing if it is accessed where it is.
+[[nodiscard]] std::optional<std::int64_t> shared_pitch(const Plan& plan, const Rows& rows,
+                                                       const Operand& operand);
+
 /// Bytes per row that a block copies to shared memory, and bytes of shared memory per row.
-[[nodiscard]] std::int64_t input_bytes_of_row(const Plan& plan);
-[[nodiscard]] std::int64_t shared_bytes_of_row(const Plan& plan);
+[[nodiscard]] std::int64_t input_bytes_of_row(const Plan& plan, const Rows& rows);
+[[nodiscard]] std::int64_t shared_bytes_of_row(const Plan& plan, const Rows& rows);
 
 }  // namespace tilejit::plan

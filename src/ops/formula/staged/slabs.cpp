@@ -107,8 +107,8 @@ void share_rows(const Plan& plan, std::int64_t rows, StagedRows& staged) {
 /// Blocks have several slabs until they read enough, if there are enough blocks.
 void fill_block(Plan& plan, std::int64_t count, StagedRows& staged) {
   const std::int64_t columns = staged.columns, sharing = columns * staged.row_threads;
-  const std::int64_t bytes = columns * input_bytes_of_row(plan);
-  const std::int64_t shared = columns * shared_bytes_of_row(plan);
+  const std::int64_t bytes = columns * input_bytes_of_row(plan, staged);
+  const std::int64_t shared = columns * shared_bytes_of_row(plan, staged);
   const std::int64_t wanted =
       std::max(kBytesOfBlock / bytes, ceil_div(std::int64_t{kLeastThreads}, sharing));
   const std::int64_t most =
@@ -200,7 +200,8 @@ bool scan_by_chunks(Plan& plan, std::int64_t slabs, int room, StagedRows& staged
   staged.row_threads = staged.slabs = staged.turns = 1;
   staged.stages = kStages;
   const std::int64_t length = plan.extents.front().value();
-  const std::int64_t bytes = staged.columns * input_bytes_of_row(plan) / length;  // side by side
+  const std::int64_t bytes =
+      staged.columns * input_bytes_of_row(plan, staged) / length;  // side by side
   const bool small = bytes * kElementsOfChunk < kBytesOfChunk;
   staged.register_vectors = small ? 2 * kElementsOfChunk : kElementsOfChunk;
   if (staged_bytes(plan, staged) > room) staged.register_vectors = kElementsOfChunk / 2;
@@ -239,11 +240,11 @@ std::optional<Plan> plan_by_slabs(const Plan& plan) {
   const bool narrow = widest_vector(slabs) < kWord || staged.direction;
   const std::int64_t number = count / staged.columns;
   const bool cut = staged.direction && staged.columns > kMostColumnsOfChunk &&
-                   staged.columns * shared_bytes_of_row(slabs) > room;
+                   staged.columns * shared_bytes_of_row(slabs, staged) > room;
   if ((number < kLeastSlabs && !cut) ||
       count * length < (narrow ? kLeastElements : kLeastElementsOfWords))
     return std::nullopt;
-  if (staged.columns * shared_bytes_of_row(slabs) <= room) share_rows(slabs, count, staged);
+  if (staged.columns * shared_bytes_of_row(slabs, staged) <= room) share_rows(slabs, count, staged);
   if (staged.register_vectors == 0)
     return scan_by_chunks(slabs, number, room, staged) ? std::optional(std::move(slabs))
                                                        : std::nullopt;

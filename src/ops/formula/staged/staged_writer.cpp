@@ -6,6 +6,7 @@
 
 #include "core/integer.hpp"
 #include "rows/rows.hpp"
+#include "staged/runs.hpp"
 
 namespace tilejit::render {
 
@@ -74,6 +75,10 @@ void StagedWriter::write_bring() {
 std::string StagedWriter::copies_of_rows() const {
   std::string loads, keeps;
   for (const Operand& operand : plan_.operands) {
+    if (plan::is_gathered(plan_, staged_, operand)) {
+      keeps += gather_rows_of(operand);
+      continue;
+    }
     const auto pitch = plan::staged_pitch(plan_, operand);
     if (!pitch || !operand.read) continue;
     const int k = operand.tensor;
@@ -85,6 +90,20 @@ std::string StagedWriter::copies_of_rows() const {
                          run_of(operand), *pitch);
   }
   return loads + keeps;
+}
+
+std::string StagedWriter::gather_rows_of(const Operand& operand) const {
+  Code address = offset_among(operand.modes, Among::kept);
+  std::string coordinates;
+  for (const std::size_t m : address.coordinates)
+    coordinates += fmt::format("    const i64 c{0} = row.c{0};\n", m);
+  const int unit = std::max(1, operand.access_bytes / size_bytes(operand.dtype));
+  return fmt::format(
+      "  gather_rows<{0}, {1}, kBlockRows, kThreads>({2}, rows, [&](u32 slot, u32 e) {{\n"
+      "    const Row row = row_at(p, first + slot);\n{3}"
+      "    return {4} + i64(e) * {5}{6};\n  }});\n",
+      plan_.extents[0].value(), unit, run_of(operand), coordinates, base_of(operand),
+      stride_of(operand), address.text);
 }
 
 std::string StagedWriter::copies_of_slabs() const {
@@ -225,7 +244,7 @@ Code StagedWriter::staged_address(const Operand& operand, std::int64_t pitch) co
 }
 
 Code StagedWriter::source_of(const Operand& operand) const {
-  const auto pitch = plan::staged_pitch(plan_, operand);
+  const auto pitch = plan::shared_pitch(plan_, staged_, operand);
   return pitch ? staged_address(operand, *pitch) : RowsWriter::source_of(operand);
 }
 

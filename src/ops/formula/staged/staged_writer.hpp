@@ -26,6 +26,7 @@ class StagedWriter final : public RowsWriter {
   void write_strips();
   void write_take();
   [[nodiscard]] std::string copies_of_rows() const;
+  [[nodiscard]] std::string gather_rows_of(const plan::Operand& operand) const;
   [[nodiscard]] std::string copies_of_slabs() const;
   /// The constants of copies of the operand's slabs.
   [[nodiscard]] std::string copy_of(const plan::Operand& operand) const;
