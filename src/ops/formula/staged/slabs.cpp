@@ -17,9 +17,10 @@ namespace {
 using core::ceil_div;
 
 constexpr int kWord = 4;
-constexpr int kMostThreads = 256;                      // of a block
-constexpr int kMostOfSlab = 512;                       // if it has one slab
+constexpr int kMostThreads = 512;                      // of a block
 constexpr int kLeastThreads = 128;                     // if there are enough slabs
+constexpr std::int64_t kBytesOfThread = 40;            // of inputs
+constexpr std::int64_t kBytesOfScattered = 24;         // if results of neighbours lie apart
 constexpr int kHeldWords = 16;                         // of a row, about, by a thread
 constexpr int kHeldVectors = 36;                       // if they are smaller than a word
 constexpr int kFewHeld = 4;                            // not shared among more threads
@@ -115,8 +116,17 @@ void fill_block(Plan& plan, std::int64_t count, StagedRows& staged) {
       std::min(kMostBytesOfSlabs / shared, count / (2 * device::kWantedBlocks));
   staged.slabs = static_cast<int>(std::max<std::int64_t>(1, std::min(wanted, most)));
   const std::int64_t rows = staged.slabs * columns;
-  const std::int64_t threads_at_once = staged.slabs == 1 ? kMostOfSlab : kMostThreads;
-  const std::int64_t turns = ceil_div(rows * staged.row_threads, threads_at_once);
+  // A multiprocessor has as many threads, whatever blocks have of them, so blocks of fewer threads
+  // have more bytes under way. A second turn would leave half of the threads idle.
+  const bool scatters = std::ranges::any_of(plan.operands, [](const Operand& operand) {
+    return operand.per_row && !operand.modes[1][0].stride.is(1);
+  });
+  const std::int64_t suited = std::clamp<std::int64_t>(
+      staged.slabs * bytes / (scatters ? kBytesOfScattered : kBytesOfThread), kLeastThreads,
+      kMostThreads);
+  const std::int64_t all = rows * staged.row_threads;
+  const bool takes_one = 2 * all <= 3 * suited && all <= kMostThreads;
+  const std::int64_t turns = takes_one ? 1 : ceil_div(all, suited);
   const std::int64_t threads = ceil_div(rows, turns) * staged.row_threads;
   plan.threads = static_cast<int>(ceil_div(threads, std::int64_t{kWarp})) * kWarp;
   staged.turns = static_cast<int>(ceil_div(rows, std::int64_t{plan.threads / staged.row_threads}));
