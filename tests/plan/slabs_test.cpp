@@ -69,6 +69,8 @@ TEST(Slabs, AreColumnsOfNarrowAccesses) {
       {"many odd columns of words that are scanned", long_words, true},
       {"vectors of 16 bytes", softmax_of("(100000,41,8):(328,8,1)", bf16), false},
       {"very short columns", softmax_of("(6000,3,513):(1539,513,1)", f16), true},
+      {"the same, a few blocks a multiprocessor", softmax_of("(1000,3,4097):(12291,4097,1)", f16),
+       false},
       {"few slabs", softmax_of("(100,997,5):(4985,5,1)", bf16), false},
       {"few elements", softmax_of("(1000,41,3):(123,3,1)", bf16), false},
       {"more than half of the shared memory", softmax_of("(1000,8000,9):(72000,9,1)", bf16), false},

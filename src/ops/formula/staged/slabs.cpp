@@ -148,7 +148,9 @@ bool are_narrow(const Plan& plan, const StagedRows& staged) {
   }
   if (staged.direction && plan.extents.front().value() > most_held(plan, staged)) return true;
   if (access >= kWord) return bytes < device::kLineBytes;
-  return bytes < kManyBytes || plan.extents.front().value() < kShortColumn;
+  const bool fits = staged.direction || staged.columns * shared_bytes_of_row(plan, staged) <=
+                                            kMostBytesOfSlabs;  // several at once
+  return bytes < kManyBytes || (plan.extents.front().value() < kShortColumn && fits);
 }
 
 /// The columns of strips into which slabs of `side` columns are cut. Wide strips share fewer
