@@ -46,15 +46,14 @@ TILE_DEVICE void bring_slabs(T* to, const T* from, int count, const T* tensor_en
   constexpr int kElements = Chunks<T>::kElements;
   from -= chunks.begin;
   to -= chunks.begin;
-#pragma unroll 4
+  const int all = chunks.count * kElements;
+  const int rest = tensor_end - from < all ? int(tensor_end - from) : all;
+#pragma unroll 1
   for (int i = threadIdx.x; i < chunks.count; i += kThreads) {
-    const T* const chunk = from + i * kElements;
-    T* const copy = to + padded_chunk<kSlab, kPad>(i) * kElements;
-    if (tensor_end - chunk >= kElements) {
-      async_copy<16>(shared_address(copy), chunk);
-    } else {
-      for (int e = 0; e < tensor_end - chunk; ++e) copy[e] = chunk[e];
-    }
+    const int first = i * kElements;
+    const int valid = rest - first < kElements ? rest - first : kElements;
+    async_copy_or_zero<16>(shared_address(to + padded_chunk<kSlab, kPad>(i) * kElements),
+                           from + first, u32(valid) * u32(sizeof(T)));
   }
 }
 
@@ -152,25 +151,26 @@ TILE_DEVICE void take_strip(const unsigned char* from, T* to, u32 side, int rows
   }
 }
 
-// Copies `count` elements from shared memory.
+// Copies `count` elements from shared memory. A thread has one element at most of what begins or
+// ends within 16 bytes.
 template <int kThreads, int kSlab, int kPad, class T>
 TILE_DEVICE void take_slabs(T* to, const T* from, int count) {
+  using Words = Contiguous<u32, 4>;
   const Chunks<T> chunks(to, count);
   constexpr int kElements = Chunks<T>::kElements;
   to -= chunks.begin;
   from -= chunks.begin;
-#pragma unroll 4
-  for (int i = threadIdx.x; i < chunks.count; i += kThreads) {
-    const int first = i * kElements;
-    const T* const chunk = from + padded_chunk<kSlab, kPad>(i) * kElements;
-    if (first >= chunks.begin && first + kElements <= chunks.end) {
-      store_wide(to + first, *reinterpret_cast<const typename Chunks<T>::Chunk*>(chunk));
-    } else {
-      for (int e = 0; e < kElements; ++e) {
-        if (first + e >= chunks.begin && first + e < chunks.end) to[first + e] = chunk[e];
-      }
-    }
+  const int begin = chunks.begin > 0 ? 1 : 0, end = chunks.end / kElements;
+#pragma unroll 1
+  for (int i = begin + int(threadIdx.x); i < end; i += kThreads) {
+    Words words;
+    words.load(reinterpret_cast<const u32*>(from + padded_chunk<kSlab, kPad>(i) * kElements));
+    store_wide(to + i * kElements, words);
   }
+  const int head = chunks.begin + int(threadIdx.x), tail = int(threadIdx.x);
+  if (head < begin * kElements && head < chunks.end) to[head] = from[head];
+  if (end >= begin && tail < chunks.end - end * kElements)
+    to[end * kElements + tail] = from[padded_chunk<kSlab, kPad>(end) * kElements + tail];
 }
 
 }  // namespace tile
