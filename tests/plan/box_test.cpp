@@ -135,6 +135,19 @@ TEST(Boxes, TakeMapsByElementsInTheOutputsOrder) {
   }
 }
 
+// Stores with gaps that other blocks fill cost more than their requests (1503/83 of the sweep).
+TEST(Boxes, StoreAnOutputInAnotherOrderBySectors) {
+  const char *const rows = "(26,3,3,4095):(36855,12285,4095,1)",
+                    *const turned = "(26,3,3,4095):(36855,1,12285,3)";
+  Fused op = test::make_op(f32, {{"x", rows}, {"y", rows}, {"z", turned}}, "y = x; z = x * x");
+  const Plan plan = plan_of(op);
+  const auto* const box = std::get_if<Box>(&plan.family);
+  ASSERT_NE(box, nullptr);
+  ASSERT_EQ(box->transposed.size(), 1U);
+  EXPECT_EQ(box->transposed[0].tensor, 2);
+  EXPECT_EQ(box->extents[1], 3) << "whole runs of the output";
+}
+
 // A heavy formula of few elements has vectors of one, so that it has threads enough.
 TEST(Boxes, LeaveShortVectorsOfHeavyMapsAlone) {
   const char* const layout = "(8,64,96,2):(12288,192,2,1)";

@@ -39,6 +39,31 @@ TEST(Sectors, BlocksMeetInThoseOfUnalignedRuns) {
   }
 }
 
+TEST(Sectors, OutputsWithGapsAreStoredByAsManyBlocksAsHaveTheirNeighbours) {
+  struct Row {
+    const char* what;
+    DType dtype;
+    std::vector<std::int64_t> extents, strides, block;  // innermost mode first
+    double cuts;                                        // per element
+  };
+  const Row rows[] = {
+      {"three blocks to a sector", f32, {4095, 3}, {3, 1}, {1024, 1}, 2 / 8.0},
+      {"one that has all of it", f32, {4095, 3}, {3, 1}, {341, 3}, 0},
+      {"gaps of a sector and more", f32, {4095, 12}, {12, 1}, {1024, 1}, 7 / 8.0},
+      {"two modes within a sector", f16, {100, 4, 2}, {8, 2, 1}, {100, 4, 1}, 1 / 16.0},
+      {"gaps that no mode fills", f32, {4095, 7}, {2, 8190}, {1024, 1}, 0},
+  };
+  for (const Row& row : rows) {
+    Operand operand{.dtype = row.dtype, .written = true};
+    std::vector<Dim> extents;
+    for (std::size_t m = 0; m < row.extents.size(); ++m) {
+      extents.emplace_back(row.extents[m]);
+      operand.modes.push_back({{row.extents[m], row.strides[m]}});
+    }
+    EXPECT_DOUBLE_EQ(cuts_per_element(operand, extents, row.block), row.cuts) << row.what;
+  }
+}
+
 std::vector<std::int64_t> box_of(DType dtype, const std::string& x, const std::string& y) {
   const Plan plan = plan_of(test::make_op(dtype, {{"x", x}, {"y", y}}, "y = x"));
   const auto* const box = std::get_if<Box>(&plan.family);

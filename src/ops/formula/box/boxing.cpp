@@ -297,6 +297,18 @@ bool can_have_boxes(const Plan& plan, std::int64_t least) {
   return elements.value() >= least;
 }
 
+/// What a block of a map takes of each mode, about.
+std::vector<std::int64_t> block_of_map(const Plan& plan) {
+  std::vector<std::int64_t> block(plan.extents.size(), 1);
+  std::int64_t left = units_per_block(plan);
+  for (const std::size_t m : order_of_vectors(plan)) {
+    const std::int64_t unit = unit_extent(plan, m), extent = plan.extents[m].value();
+    block[m] = std::min(extent, left * unit);
+    left = std::max<std::int64_t>(1, left * unit / extent);
+  }
+  return block;
+}
+
 double cycles_of_shifts(const Plan& plan) {
   double cycles = 0;
   for (const Operand& operand : plan.operands) {
@@ -351,7 +363,8 @@ std::optional<Plan> plan_by_boxes(const Plan& plan) {
         });
     const double shifting = cycles_of_shifts(plan);
     const double gain = by_elements ? kGainOfElements : shifting > 0 ? 1 : kGain;
-    const double meetings = tiles ? cycles_of_meetings(plan, block_of(plan)) : 0;
+    const double meetings =
+        tiles ? cycles_of_meetings(plan, block_of(plan)) : cycles_of_cuts(plan, block_of_map(plan));
     const double of_boxes = cycles_of_meetings(plan, std::get<Box>(boxed->family).extents);
     const double cycles = cycles_per_element(plan) + cycles_of_numbers(plan) + shifting;
     if (gain * cycles_per_element(*boxed) + of_boxes >= cycles + meetings) return std::nullopt;

@@ -57,6 +57,17 @@ class Request {
     return units.keep_distinct();
   }
   [[nodiscard]] std::int64_t lines() const { return units_of(device::kLineBytes); }
+  /// The sectors beyond those that as many bytes side by side lie in.
+  [[nodiscard]] std::int64_t cut_sectors() const {
+    std::int64_t bytes = 0;
+    for (std::int64_t i = 0; i < count_; ++i) bytes += pieces_[static_cast<std::size_t>(i)].bytes;
+    return units_of(device::kSectorBytes) - core::ceil_div(bytes, device::kSectorBytes);
+  }
+  /// Lines; or, of a store, half of the sectors that it has only parts of, if these are more: the
+  /// cache below takes two in a cycle.
+  [[nodiscard]] std::int64_t cycles(bool written) const {
+    return written ? std::max(lines(), cut_sectors() / 2) : lines();
+  }
 
   /// The most words of one bank of shared memory.
   [[nodiscard]] std::int64_t words_of_bank() const {
@@ -129,7 +140,7 @@ std::int64_t lines_of_vectors(const Operand& operand, std::int64_t vector, std::
         request.add(offset_of(operand, *at), stride == 1 ? access * bytes : bytes);
       }
     }
-    lines += std::max<std::int64_t>(1, request.lines());
+    lines += std::max<std::int64_t>(1, request.cycles(operand.written));
   }
   return lines;
 }
@@ -237,19 +248,30 @@ double cycles_per_lane(const Box& box, const Walk& walk, std::int64_t bytes, Off
 
 }  // namespace
 
-double units_of_walk(const Box& box, const Walk& walk, const Operand& operand, std::int64_t unit) {
+namespace {
+
+/// The sum of what `count` says of an operand's requests, per element of the box.
+template <class Count>
+double sum_of_walk(const Box& box, const Walk& walk, const Operand& operand, Count count) {
   const bool single = walk.vector == 1 || walk.modes.empty();
   const Dim stride = single ? Dim(1) : operand.modes[walk.modes.front()][0].stride;
   const std::int64_t pieces = stride.is(0) || stride.is(1) ? 1 : walk.vector;
   return static_cast<double>(pieces) / static_cast<double>(walk.vector) *
          cycles_per_lane(
              box, walk, size_bytes(operand.dtype) * (stride.is(1) ? walk.vector : 1),
-             [&](const Coordinates& at) { return offset_of(operand, at); },
-             [&](const Request& request) { return request.units_of(unit); });
+             [&](const Coordinates& at) { return offset_of(operand, at); }, count);
+}
+
+}  // namespace
+
+double units_of_walk(const Box& box, const Walk& walk, const Operand& operand, std::int64_t unit) {
+  return sum_of_walk(box, walk, operand,
+                     [&](const Request& request) { return request.units_of(unit); });
 }
 
 double cycles_of_walk(const Box& box, const Walk& walk, const Operand& operand) {
-  return units_of_walk(box, walk, operand, device::kLineBytes);
+  return sum_of_walk(box, walk, operand,
+                     [&](const Request& request) { return request.cycles(operand.written); });
 }
 
 double bank_cycles(const Box& box, const Walk& walk, const std::vector<std::int64_t>& pitch,

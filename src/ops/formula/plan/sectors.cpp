@@ -41,6 +41,22 @@ double meetings_per_element(const Operand& operand, const std::vector<Dim>& exte
   return (1 - static_cast<double>(unit) / device::kSectorBytes) / static_cast<double>(run);
 }
 
+double cuts_per_element(const Operand& operand, const std::vector<Dim>& extents,
+                        const std::vector<std::int64_t>& block) {
+  const std::int64_t bytes = size_bytes(operand.dtype);
+  double blocks = 1, elements = 1;  // of a sector
+  for (const std::size_t m : order_of(operand)) {
+    const std::int64_t stride = stride_of(operand, m);
+    if (stride * bytes >= device::kSectorBytes) break;
+    const double within =
+        std::min(static_cast<double>(extents[m].value()),
+                 static_cast<double>(device::kSectorBytes) / static_cast<double>(stride * bytes));
+    elements *= within;
+    blocks *= std::max(1.0, within / static_cast<double>(block[m]));
+  }
+  return (blocks - 1) / elements;
+}
+
 double bytes_of_element(const Operand& operand, const std::vector<Dim>& extents,
                         const std::vector<std::int64_t>& block) {
   const double bytes = size_bytes(operand.dtype), sector = device::kSectorBytes;

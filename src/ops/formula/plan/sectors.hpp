@@ -23,4 +23,9 @@ namespace tilejit::plan {
 [[nodiscard]] double meetings_per_element(const Operand& operand, const std::vector<Dim>& extents,
                                           const std::vector<std::int64_t>& block);
 
+/// The same of an output whose neighbours along mode 0 are apart, for blocks of `block[m]`
+/// coordinates: other blocks may store what lies between these.
+[[nodiscard]] double cuts_per_element(const Operand& operand, const std::vector<Dim>& extents,
+                                      const std::vector<std::int64_t>& block);
+
 }  // namespace tilejit::plan
