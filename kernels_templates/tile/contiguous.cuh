@@ -21,6 +21,13 @@ struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Contiguous {
       if (i < valid) element[i] = p[i];
     }
   }
+  // The same if not all exist, though one or more do: no load waits for another.
+  TILE_DEVICE void load_end(const T* p, int valid) {
+#pragma unroll
+    for (int i = 0; i < kCount - 1; ++i) {
+      if (i < valid) element[i] = p[i];
+    }
+  }
   TILE_DEVICE void store(T* p, int valid) const {
     if (valid == kCount) return store(p);
 #pragma unroll

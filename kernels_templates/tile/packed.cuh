@@ -81,6 +81,14 @@ struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Packed {
       if (i < valid) word[i / kPerWord] |= Word(bits_of(p[i]) << shift(i));
     }
   }
+  // The same if not all exist, though one or more do: no load waits for another.
+  TILE_DEVICE void load_end(const T* p, int valid) {
+#pragma unroll
+    for (int w = 0; w < kCount / kPerWord; ++w) word[w] = 0;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i)
+      word[i / kPerWord] |= Word((i < valid ? u32(bits_of(p[i])) : 0) << shift(i));
+  }
   TILE_DEVICE void store(T* p, int valid) const {
     if (valid == kCount) return store(p);
 #pragma unroll

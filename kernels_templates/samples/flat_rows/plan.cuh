@@ -43,11 +43,23 @@ struct Vector {
     const Index c0 = v;
     const i64 rest = 4083810ll - i64(c0) * kVector;
     const int valid = rest < kVector ? int(rest) : kVector;
-    in0.load(p.t0 + i64(c0) * kVector, valid);
-#pragma unroll
-    for (int e = 0; e < kVector; ++e) {
-      const Index i = c0 * kVector + e;
-      if (e < valid) in1.element[e] = *(p.t1 + i % 3ll * 0ll + i / 3ll % 197ll * 1ll + i / 3ll / 197ll * 0ll);
+    const Index own = c0;
+    {
+      const Index c0 = valid == kVector ? own : 0;
+      in0.load(p.t0 + i64(c0) * kVector);
+  #pragma unroll
+      for (int e = 0; e < kVector; ++e) {
+        const Index i = c0 * kVector + e;
+        in1.element[e] = *(p.t1 + i % 3ll * 0ll + i / 3ll % 197ll * 1ll + i / 3ll / 197ll * 0ll);
+      }
+    }
+    if (valid < kVector) {
+      in0.load_end(p.t0 + i64(c0) * kVector, valid);
+  #pragma unroll
+      for (int e = 0; e < kVector; ++e) {
+        const Index i = c0 * kVector + e;
+        if (e < valid) in1.element[e] = *(p.t1 + i % 3ll * 0ll + i / 3ll % 197ll * 1ll + i / 3ll / 197ll * 0ll);
+      }
     }
   }
 

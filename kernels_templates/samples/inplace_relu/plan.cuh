@@ -40,7 +40,11 @@ struct Vector {
     const Index c0 = v;
     const i64 rest = p.d0 - i64(c0) * kVector;
     const int valid = rest < kVector ? int(rest) : kVector;
-    in0.load(p.t0 + i64(c0) * kVector, valid);
+    if (valid == kVector) {
+      in0.load(p.t0 + i64(c0) * kVector);
+    } else {
+      in0.load_end(p.t0 + i64(c0) * kVector, valid);
+    }
   }
 
   TILE_DEVICE void map(const Params& p, Index v) const {

@@ -25,7 +25,7 @@ void MapWriter::write_behind_formula() {
   write_inputs();
   line("\n  TILE_DEVICE void load(const Params& p, Index v) {");
   write_coordinates(loads);
-  out_ += loads.text;
+  write_loads(loads);
   line("  }\n");
   line("  TILE_DEVICE void map(const Params& p, Index v) const {");
   write_outputs();
@@ -34,6 +34,27 @@ void MapWriter::write_behind_formula() {
   write_groups();
   out_ += stores.text;
   line("  }\n};");
+}
+
+/// At the end of a row, no load waits for another one. Threads there load the row's first vector,
+/// too, so that a warp's other threads do not wait behind a branch.
+void MapWriter::write_loads(const Code& loads) {
+  const Dim& row = plan_.extents.front();
+  if (!plan_.ragged || plan_.peeled || !loads.valid) {
+    out_ += loads.text;
+    return;
+  }
+  const bool has_vector = row.is_known() && row.value() >= plan_.vector;
+  if (has_vector) {
+    line("    const Index own = c0;\n    {");
+    line("      const Index c0 = valid == kVector ? own : 0;");
+  } else {
+    line("    if (valid == kVector) {");
+  }
+  out_ += indented(this->loads(Part::all).text, 2);
+  line(has_vector ? "    }\n    if (valid < kVector) {" : "    } else {");
+  out_ += indented(this->loads(Part::end).text, 2);
+  line("    }");
 }
 
 /// c0 counts vectors along the innermost mode, and all other coordinates count elements; `valid`

@@ -14,6 +14,7 @@ class MapWriter final : public HeaderWriter {
   [[nodiscard]] std::vector<std::string_view> own_headers() const override { return {"dependent"}; }
   void write_constants() override;
   void write_behind_formula() override;
+  void write_loads(const Code& loads);
   /// Declares what `accesses` needs to know about where vector v lies.
   void write_coordinates(Code accesses);
 

@@ -200,10 +200,10 @@ Code HeaderWriter::address_of(const Operand& operand) const {
   return address;
 }
 
-Code HeaderWriter::loads() const {
+Code HeaderWriter::loads(Part part) const {
   Code code;
   for (const Operand& operand : plan_.operands) {
-    if (is_loaded(operand)) code += load_of(operand);
+    if (is_loaded(operand)) code += load_of(operand, part);
   }
   return code;
 }
@@ -233,9 +233,11 @@ Code HeaderWriter::store_of(const Operand& operand) const {
   return code;
 }
 
-Code HeaderWriter::load_of(const Operand& operand) const {
+Code HeaderWriter::load_of(const Operand& operand, Part part) const {
   const std::string variable = variable_of(operand, true);
   Code code = source_of(operand);
+  const bool side_by_side =
+      form_of(operand) == Form::contiguous || form_of(operand) == Form::packed;
   if (form_of(operand) == Form::one) {
     code.text = fmt::format("    {} = *({});\n", variable, code.text);
   } else if (operand.shifted) {
@@ -251,22 +253,26 @@ Code HeaderWriter::load_of(const Operand& operand) const {
                     ? fmt::format("    load_peeled({}, {}{});\n", variable, code.text, rest.text)
                     : fmt::format("    load_peeled<{}>({}, {}, {}{});\n", tail_of(operand),
                                   variable, code.text, end_of(operand), rest.text);
+  } else if (side_by_side && part == Part::end) {
+    code = {.text = fmt::format("    {}.load_end({}, valid);\n", variable, code.text),
+            .coordinates = code.coordinates,
+            .valid = true};
   } else if (is_split(operand)) {
-    code.valid = may_be_partial(operand);
+    code.valid = part == Part::some && may_be_partial(operand);
     code.text = fmt::format("    load_split<{}>({}, {}, {});\n",
                             operand.access_bytes / size_bytes(operand.dtype), variable, code.text,
                             code.valid ? "valid" : "kVector");
   } else if (operand.modes.front().size() > 1 && plan_.vector > 1) {
-    return gather_of(operand);
+    return gather_of(operand, part);
   } else {
-    const Code rest = access_arguments(operand);
+    const Code rest = access_arguments(operand, part);
     code.valid = rest.valid;
     code.text = fmt::format("    {}.load({}{});\n", variable, code.text, rest.text);
   }
   return code;
 }
 
-Code HeaderWriter::gather_of(const Operand& operand) const {
+Code HeaderWriter::gather_of(const Operand& operand, Part part) const {
   Code offset = share_of(operand.modes.front(), 0, "i");
   for (std::size_t m = 1; m < operand.modes.size(); ++m) offset += share_of(operand.modes[m], m);
   const std::string address = base_of(operand) + offset.text;
@@ -274,11 +280,11 @@ Code HeaderWriter::gather_of(const Operand& operand) const {
       "#pragma unroll\n"
       "    for (int e = 0; e < kVector; ++e) {{\n"
       "      const Index i = c0 * kVector + e;\n"
-      "      if (e < valid) {}.element[e] = *({});\n"
+      "      {}{}.element[e] = *({});\n"
       "    }}\n",
-      variable_of(operand, true), address);
+      part == Part::all ? "" : "if (e < valid) ", variable_of(operand, true), address);
   offset.coordinates.insert(0);
-  offset.valid = true;
+  offset.valid = part != Part::all;
   return offset;
 }
 
@@ -298,12 +304,13 @@ std::int64_t HeaderWriter::tail_of(const Operand& operand, int chunk) const {
   return cosize(tensor.layout) % chunk;
 }
 
-Code HeaderWriter::access_arguments(const Operand& operand) const {
+Code HeaderWriter::access_arguments(const Operand& operand, Part part) const {
   if (operand.reach == Reach::broadcast) return {};
   if (operand.reach != Reach::strided) {
-    if (!may_be_partial(operand)) return {};
+    if (part == Part::all || !may_be_partial(operand)) return {};
     return {.text = plan_.peeled ? ", exists" : ", valid", .valid = true};
   }
+  if (part == Part::all) return {.text = fmt::format(", {}, kVector", stride_of(operand))};
   return {.text = fmt::format(", {}, {}", stride_of(operand), plan_.peeled ? "exists" : "valid"),
           .valid = true};
 }

@@ -32,6 +32,12 @@ class HeaderWriter {
     packed,      ///< tile/packed.cuh
     strided,     ///< tile/strided.cuh
   };
+  /// Which elements of a vector exist, where its loads are written.
+  enum class Part : std::uint8_t {
+    some,  ///< as many as `valid` says
+    all,   ///< each of them
+    end,   ///< `valid`, of which there is one or more, though not all; no load waits for another
+  };
   /// What a function of one element takes. Parameters that it does not use would cost compile time.
   struct Asked {
     std::vector<bool> tensors;  ///< per tensor: whether its element is read
@@ -106,9 +112,9 @@ class HeaderWriter {
   [[nodiscard]] static std::string loaded_name(const plan::Operand& operand);
   [[nodiscard]] std::string shift_of(const plan::Operand& operand) const;
   [[nodiscard]] std::string shifts(const Asked& asked) const;
-  [[nodiscard]] Code loads() const;
+  [[nodiscard]] Code loads(Part part = Part::some) const;
   [[nodiscard]] Code stores() const;
-  [[nodiscard]] Code load_of(const plan::Operand& operand) const;
+  [[nodiscard]] Code load_of(const plan::Operand& operand, Part part = Part::some) const;
   [[nodiscard]] Code store_of(const plan::Operand& operand) const;
 
   // The formula, element by element.
@@ -170,10 +176,10 @@ class HeaderWriter {
   /// Whether an operand's vectors are loaded in pieces because its address is aligned to less.
   [[nodiscard]] bool is_split(const plan::Operand& operand) const;
   /// Loads the elements of a vector one by one, since they have no common stride.
-  [[nodiscard]] Code gather_of(const plan::Operand& operand) const;
+  [[nodiscard]] Code gather_of(const plan::Operand& operand, Part part) const;
   /// The arguments of a load or store after the address: distance of neighbours and number of
   /// elements.
-  [[nodiscard]] Code access_arguments(const plan::Operand& operand) const;
+  [[nodiscard]] Code access_arguments(const plan::Operand& operand, Part part = Part::some) const;
 
   Budget& budget_;
 };
