@@ -121,6 +121,8 @@ TEST(Boxes, TakeMapsByElementsInTheOutputsOrder) {
        "(8685,1,11,1):(11,0,1,0)", kLight, "fused_map"},
       {"of a heavy formula", "(8685,9,11,7):(693,77,7,1)", "(8685,1,11,1):(11,0,1,0)", kHeavy,
        "fused_box"},
+      {"of a formula that memory hides, which is flat", "(8685,9,11,7):(693,77,7,1)",
+       "(8685,1,11,1):(11,0,1,0)", "y = exp(x * w)", "fused_map"},
       {"along two modes", "(470579,3):(3,1)", "(1,3):(0,1)", kLight, "fused_map"},
       {"rows of whole vectors", "(470579,4):(4,1)", "(1,4):(0,1)", kHeavy, "fused_map"},
       {"few elements", "(47057,3):(3,1)", "(1,3):(0,1)", kHeavy, "fused_map"},

@@ -407,8 +407,8 @@ TEST(Plan, ThreadsOfMapsTakeVectorsUntilBlocksMoveEnough) {
 
 TEST(Plan, HeavyMapsTakeSeveralVectorsOnlyIfTheyAreMany) {
   const auto unroll_of = [](const std::string& rows, const std::string& formula) {
-    const std::string x = "(" + rows + ",3,77,17):(3927,1309,17,1)",
-                      w = "(" + rows + ",1,77,1):(77,0,1,0)";
+    const std::string x = "(" + rows + ",3,77,17):(4389,1463,19,1)",  // rows with gaps: not flat
+        w = "(" + rows + ",1,77,1):(77,0,1,0)";
     Fused op = test::make_op(f32, {{"x", x}, {"w", w}, {"y", x}}, formula);
     op.tuning.threads = 256;  // no boxes
     return plan_of(op).unroll;

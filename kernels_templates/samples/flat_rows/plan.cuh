@@ -47,18 +47,24 @@ struct Vector {
     {
       const Index c0 = valid == kVector ? own : 0;
       in0.load(p.t0 + i64(c0) * kVector);
+      {
+        const Index turn = c0 * kVector / Index(3ll), at = c0 * kVector % Index(3ll);
   #pragma unroll
-      for (int e = 0; e < kVector; ++e) {
-        const Index i = c0 * kVector + e;
-        in1.element[e] = *(p.t1 + i % 3ll * 0ll + i / 3ll % 197ll * 1ll + i / 3ll / 197ll * 0ll);
+        for (int e = 0; e < kVector; ++e) {
+          const Index now = turn + (at + e) / Index(3ll), i = (at + e) % Index(3ll);
+          in1.element[e] = *(p.t1 + i * 0ll + now % 197ll * 1ll + now / 197ll * 0ll);
+        }
       }
     }
     if (valid < kVector) {
       in0.load_end(p.t0 + i64(c0) * kVector, valid);
+      {
+        const Index turn = c0 * kVector / Index(3ll), at = c0 * kVector % Index(3ll);
   #pragma unroll
-      for (int e = 0; e < kVector; ++e) {
-        const Index i = c0 * kVector + e;
-        if (e < valid) in1.element[e] = *(p.t1 + i % 3ll * 0ll + i / 3ll % 197ll * 1ll + i / 3ll / 197ll * 0ll);
+        for (int e = 0; e < kVector; ++e) {
+          const Index now = turn + (at + e) / Index(3ll), i = (at + e) % Index(3ll);
+          if (e < valid) in1.element[e] = *(p.t1 + i * 0ll + now % 197ll * 1ll + now / 197ll * 0ll);
+        }
       }
     }
   }

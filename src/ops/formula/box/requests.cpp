@@ -8,6 +8,7 @@
 #include "box/walks.hpp"
 #include "core/integer.hpp"
 #include "device/access.hpp"
+#include "plan/vectors.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -18,6 +19,9 @@ constexpr double kCyclesOfChunk = 8;    // to load 16 bytes a lane, and to put f
 constexpr double kCyclesOfWarp = 8;     // to start a warp and to number what it takes
 constexpr double kCyclesOfBlock = 200;  // between the starts of two blocks
 constexpr double kCyclesOfMode = 2;     // to find the coordinates of a warp's vectors along a mode
+// To choose in which of two rows an element of a flat map's vector lies, or a division if there are
+// more rows.
+constexpr double kCyclesOfChoice = 0.75, kCyclesOfDivision = 2;
 
 /// Lines or words that a request touches; no allocation, since plans are made for each launch that
 /// the cache serves.
@@ -126,9 +130,12 @@ std::int64_t lines_of_vectors(const Operand& operand, std::int64_t vector, std::
   const std::int64_t stride = operand.modes[along][0].stride.value();
   const bool whole = operand.modes[along].size() == 1;
   const std::int64_t all = operand.shifted ? vector : operand.access_bytes / bytes;
-  const std::int64_t access = !whole || stride > 1 ? 1
-                              : stride == 0        ? vector
-                                                   : std::min(all, vector);
+  // Two rows of a flat map's vector have an element each where an input repeats along rows.
+  const bool by_row = !whole && stride == 0 && has_two_rows(operand, vector);
+  const std::int64_t access = by_row                 ? std::max<std::int64_t>(1, vector / 2)
+                              : !whole || stride > 1 ? 1
+                              : stride == 0          ? vector
+                                                     : std::min(all, vector);
   std::int64_t lines = 0;
   for (std::int64_t i = 0; i < vector; i += access) {
     Request request;
@@ -307,8 +314,15 @@ double cycles_per_element(const Plan& plan) {
 
 double cycles_of_numbers(const Plan& plan) {
   if (!std::holds_alternative<Map>(plan.family)) return 0;
-  return kCyclesOfMode * static_cast<double>(plan.extents.size() - 1) /
-         static_cast<double>(kLanes * plan.vector);
+  auto of_vector = kCyclesOfMode * static_cast<double>(plan.extents.size() - 1);
+  for (const Operand& operand : plan.operands) {
+    const OperandMode& leaves = operand.modes.front();
+    if (leaves.size() == 1) continue;
+    const bool several = !has_two_rows(operand, plan.vector);
+    of_vector += 2 * kCyclesOfMode * static_cast<double>(leaves.size() - 1) +
+                 plan.vector * (several ? kCyclesOfDivision : kCyclesOfChoice);
+  }
+  return of_vector / static_cast<double>(kLanes * plan.vector);
 }
 
 }  // namespace tilejit::plan

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "box/boxing.hpp"
 #include "box/requests.hpp"
+#include "expr/traits.hpp"
+#include "map/strided.hpp"
 #include "plan/launch_shape.hpp"
 #include "plan/vectors.hpp"
 
@@ -17,6 +20,13 @@ constexpr int kVectorWithLarge = 4, kMostBytesWithLarge = 2;
 constexpr std::int64_t kLeastWithLarge = 1 << 18;              // elements
 constexpr std::size_t kMostLeaves = 2;                         // of a large input: a division each
 constexpr std::int64_t kMostElements = std::int64_t{1} << 31;  // numbered by 32 bits
+// A multiprocessor issues four instructions of warps in a cycle.
+constexpr double kCyclesOfInstruction = 1.0 / (4 * 32);
+constexpr int kInstructionsOfAccess = 3, kInstructionsOfVector = 25;
+// Of a box that is walked in order, and for the conversion of elements of one or two bytes.
+constexpr int kInstructionsOfElement = 6, kInstructionsOfNarrow = 3;
+constexpr double kLessInOrder = 0.9;        // of these cycles, at most
+constexpr double kLessByApproximation = 3;  // instructions of functions of two bytes
 
 bool is_known(const OperandMode& leaves) {
   return leaves.size() == 1 && leaves[0].stride.is_known();
@@ -118,6 +128,54 @@ bool gains_with_large(const Plan& plan, const Plan& flat) {
          plan.vector < kVectorWithLarge && flat.vector >= kVectorWithLarge;
 }
 
+/// Cycles per element to issue the accesses of vectors. What else an element of a flat map's input
+/// takes is counted with its numbers.
+double cycles_of_accesses(const Plan& plan) {
+  int instructions = 0;
+  for (const Operand& operand : plan.operands) {
+    const int accesses = operand.reach == Reach::contiguous
+                             ? plan.vector * size_bytes(operand.dtype) / operand.access_bytes
+                         : operand.reach == Reach::broadcast ? 1
+                                                             : plan.vector;
+    const bool gathered = operand.modes.front().size() > 1;
+    instructions += gathered ? plan.vector : kInstructionsOfAccess * accesses;
+  }
+  return kCyclesOfInstruction * instructions / plan.vector;
+}
+
+double cycles_of(const Plan& plan) {
+  return cycles_per_element(plan) + cycles_of_numbers(plan) + cycles_of_accesses(plan);
+}
+
+double cycles_of_formula(const Plan& plan) {
+  double instructions = 0;
+  for (const expr::Node& node : plan.program.nodes) {
+    const expr::Traits& traits = expr::traits(node.op);
+    const bool approximate = is_floating(node.type) &&
+                             size_bytes(node.type) <= kMostBytesWithLarge &&
+                             !traits.approximation.empty();
+    const double own = traits.cost.plain + traits.cost.special;
+    instructions += approximate ? own / kLessByApproximation : own;
+  }
+  return kCyclesOfInstruction * instructions;
+}
+
+/// Whether boxes in the outputs' order take the map, and their instructions less time than those of
+/// a flat one, which memory does not hide.
+bool is_faster_in_order(const Plan& plan, const Plan& flat) {
+  if (!plan_by_boxes_in_order(plan)) return false;
+  const double formula = cycles_of_formula(plan), memory = cycles_of_memory(plan);
+  const double vectors = cycles_of_numbers(flat) + cycles_of_accesses(flat) +
+                         kInstructionsOfVector * kCyclesOfInstruction / flat.vector;
+  const auto narrow = std::ranges::count_if(plan.operands, [](const Operand& operand) {
+    return size_bytes(operand.dtype) <= kMostBytesWithLarge;
+  });
+  const double elements =
+      static_cast<double>(kInstructionsOfElement + kInstructionsOfNarrow * narrow) *
+      kCyclesOfInstruction;
+  return std::max(memory, formula + elements) < kLessInOrder * std::max(memory, formula + vectors);
+}
+
 }  // namespace
 
 std::optional<Plan> flattened(const Fused& op, const formula::Analysis& analysis,
@@ -141,7 +199,8 @@ std::optional<Plan> flattened(const Fused& op, const formula::Analysis& analysis
     return flat;
   };
   if (best) best = chosen(std::move(best));
-  if (best && cycles_per_element(*best) < cycles_per_element(plan)) return best;
+  if (best && cycles_of(*best) < cycles_of(plan))
+    return is_faster_in_order(plan, *best) ? std::nullopt : best;
   if (with_large) return chosen(std::move(with_large));
   return std::nullopt;
 }

@@ -457,6 +457,10 @@ const Operand* vector_leader(const Plan& plan) {
   return leader;
 }
 
+bool has_two_rows(const Operand& operand, std::int64_t vector) {
+  return operand.modes.front().front().extent.value() >= vector - 1;
+}
+
 Plan with_vector(Plan plan, int vector) {
   plan.vector = vector;
   plan.ragged = plan.extents.front().value() % vector != 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "formula/analysis.hpp"
@@ -17,6 +18,9 @@ namespace tilejit::plan {
 void choose_vector(const Fused& op, const formula::Analysis& analysis,
                    std::optional<std::size_t> transposed_mode, bool light, Plan& plan,
                    bool by_pairs = true);
+
+/// Whether a vector of a flat map lies in two rows of the operand at most, wherever it begins.
+[[nodiscard]] bool has_two_rows(const Operand& operand, std::int64_t vector);
 
 /// The plan of a map with shorter vectors.
 [[nodiscard]] Plan with_vector(Plan plan, int vector);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "plan/vectors.hpp"
 #include "render/header_writer.hpp"
 
 namespace tilejit::render {
@@ -273,19 +274,51 @@ Code HeaderWriter::load_of(const Operand& operand, Part part) const {
 }
 
 Code HeaderWriter::gather_of(const Operand& operand, Part part) const {
-  Code offset = share_of(operand.modes.front(), 0, "i");
-  for (std::size_t m = 1; m < operand.modes.size(); ++m) offset += share_of(operand.modes[m], m);
-  const std::string address = base_of(operand) + offset.text;
-  offset.text = fmt::format(
-      "#pragma unroll\n"
-      "    for (int e = 0; e < kVector; ++e) {{\n"
-      "      const Index i = c0 * kVector + e;\n"
-      "      {}{}.element[e] = *({});\n"
-      "    }}\n",
-      part == Part::all ? "" : "if (e < valid) ", variable_of(operand, true), address);
-  offset.coordinates.insert(0);
-  offset.valid = part != Part::all;
-  return offset;
+  const char* const guard = part == Part::all ? "" : "if (e < valid) ";
+  const OperandMode& leaves = operand.modes.front();
+  const std::string extent = value_of(leaves.front().extent);
+  const std::string stride = value_of(leaves.front().stride);
+  const OperandMode outer(leaves.begin() + 1, leaves.end());
+  Code base{.text = base_of(operand)};
+  for (std::size_t m = 1; m < operand.modes.size(); ++m) base += share_of(operand.modes[m], m);
+  const std::string to = variable_of(operand, true);
+  const auto outer_at = [&](const char* turn) { return share_of(outer, 0, turn).text; };
+  std::string text = fmt::format(
+      "    {{\n"
+      "      const Index turn = c0 * kVector / Index({0}), at = c0 * kVector % Index({0});\n",
+      extent);
+  if (!plan::has_two_rows(operand, plan_.vector)) {
+    text += fmt::format(
+        "#pragma unroll\n"
+        "      for (int e = 0; e < kVector; ++e) {{\n"
+        "        const Index now = turn + (at + e) / Index({0}), i = (at + e) % Index({0});\n"
+        "        {5}{1}.element[e] = *({2} + i * {3}{4});\n"
+        "      }}\n",
+        extent, to, base.text, stride, outer_at("now"), guard);
+  } else {
+    text += fmt::format(
+        "      const auto* const first = {0} + at * {1}{2};\n"
+        "      const auto* const other = {0} + (i64(at) - {3}) * {1}{4};\n",
+        base.text, stride, outer_at("turn"), extent, outer_at("(turn + 1)"));
+    if (leaves.front().stride.is(0)) {
+      text += fmt::format(
+          "      const auto one = *first, two = *(at + {2} > {0} ? other : first);\n"
+          "#pragma unroll\n"
+          "      for (int e = 0; e < kVector; ++e) {1}.element[e] = at + e < {0} ? one : two;\n",
+          extent, to, part == Part::all ? "kVector" : "valid");
+    } else {
+      text += fmt::format(
+          "#pragma unroll\n"
+          "      for (int e = 0; e < kVector; ++e) {{\n"
+          "        {3}{0}.element[e] = (at + e < {1} ? first : other)[e * {2}];\n"
+          "      }}\n",
+          to, extent, stride, guard);
+    }
+  }
+  base.text = text + "    }\n";
+  base.coordinates.insert(0);
+  base.valid = part != Part::all;
+  return base;
 }
 
 std::string HeaderWriter::end_of(const Operand& operand) const {
