@@ -251,6 +251,9 @@ TEST(Plan, HeavyAndTinyMapsHaveShortVectors) {
   EXPECT_EQ(vector_of(f16, "252:1", "y = x * x"), 4) << "1001/182 of the sweep: 1.41 us, then 1.13";
   EXPECT_EQ(vector_of(f16, "37:1", "y = x * x"), 1);
   EXPECT_EQ(vector_of(f16, "7:1", "y = x * x"), 8) << "a single vector";
+  EXPECT_EQ(vector_of(bf16, "77421:1", "y = x * x"), 1) << "1501/227: 2.02 us by 8, then 1.6";
+  EXPECT_EQ(vector_of(bf16, "77424:1", "y = x * x"), 8);
+  EXPECT_EQ(vector_of(bf16, "262149:1", "y = x * x"), 8) << "more elements than threads at once";
 }
 
 TEST(Plan, ShortRowsWhosePlacesCountAreNotPeeled) {

@@ -371,10 +371,13 @@ class Chooser {
     }
     const Rows* const rows = rows_of(plan_);
     const bool along = rows != nullptr && rows->along() && !direction_of(plan_);
-    if (along || (std::holds_alternative<Map>(plan_.family) && !transposed_mode_)) {
-      // The end of a row goes by elements, which is what a tiny problem waits for.
+    const bool map = std::holds_alternative<Map>(plan_.family) && !transposed_mode_;
+    if (along || map) {
+      // The end of a row goes by elements, which is what a tiny problem waits for. A map of one row
+      // loses nothing by shorter vectors as long as the device has a thread for each.
       const Dim& row = plan_.extents.front();
-      const bool tiny = elements() > vector && elements() < kTiny;
+      const double few = map && plan_.extents.size() == 1 ? kThreadsOfFew : kTiny;
+      const bool tiny = elements() > vector && elements() < few;
       while (vector > 1 && tiny && row.value() % vector != 0) vector /= 2;
     }
     return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget(plan_)));
