@@ -47,24 +47,22 @@ struct Vector {
     {
       const Index c0 = valid == kVector ? own : 0;
       in0.load(p.t0 + i64(c0) * kVector);
-      {
-        const Index turn = c0 * kVector / Index(3ll), at = c0 * kVector % Index(3ll);
-  #pragma unroll
-        for (int e = 0; e < kVector; ++e) {
-          const Index now = turn + (at + e) / Index(3ll), i = (at + e) % Index(3ll);
-          in1.element[e] = *(p.t1 + i * 0ll + now % 197ll * 1ll + now / 197ll * 0ll);
-        }
-      }
     }
     if (valid < kVector) {
       in0.load_end(p.t0 + i64(c0) * kVector, valid);
-      {
-        const Index turn = c0 * kVector / Index(3ll), at = c0 * kVector % Index(3ll);
-  #pragma unroll
-        for (int e = 0; e < kVector; ++e) {
-          const Index now = turn + (at + e) / Index(3ll), i = (at + e) % Index(3ll);
-          if (e < valid) in1.element[e] = *(p.t1 + i * 0ll + now % 197ll * 1ll + now / 197ll * 0ll);
-        }
+    }
+    {
+      const Index turn = c0 * kVector / Index(3), at = c0 * kVector % Index(3);
+      const bf16* const row[] = {
+          p.t1 + (i64(at) - 0) * 0ll + turn % 197ll * 1ll + turn / 197ll * 0ll,
+          p.t1 + (i64(at) - 3) * 0ll + (turn + (at + valid > 3 ? 1 : 0)) % 197ll * 1ll + (turn + (at + valid > 3 ? 1 : 0)) / 197ll * 0ll,
+          p.t1 + (i64(at) - 6) * 0ll + (turn + (at + valid > 6 ? 2 : 0)) % 197ll * 1ll + (turn + (at + valid > 6 ? 2 : 0)) / 197ll * 0ll,
+          p.t1 + (i64(at) - 9) * 0ll + (turn + (at + valid > 9 ? 3 : 0)) % 197ll * 1ll + (turn + (at + valid > 9 ? 3 : 0)) / 197ll * 0ll};
+      const bf16 value[] = {*row[0], *row[1], *row[2], *row[3]};
+#pragma unroll
+      for (int e = 0; e < kVector; ++e) {
+        const bool next = at + e % 3 >= 3;
+        in1.element[e] = next ? value[e / 3 + 1] : value[e / 3];
       }
     }
   }

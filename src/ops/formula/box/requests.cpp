@@ -19,9 +19,7 @@ constexpr double kCyclesOfChunk = 8;    // to load 16 bytes a lane, and to put f
 constexpr double kCyclesOfWarp = 8;     // to start a warp and to number what it takes
 constexpr double kCyclesOfBlock = 200;  // between the starts of two blocks
 constexpr double kCyclesOfMode = 2;     // to find the coordinates of a warp's vectors along a mode
-// To choose in which of two rows an element of a flat map's vector lies, or a division if there are
-// more rows.
-constexpr double kCyclesOfChoice = 0.75, kCyclesOfDivision = 2;
+constexpr double kCyclesOfChoice = 0.75;  // between the two rows that an element may lie in
 
 /// Lines or words that a request touches; no allocation, since plans are made for each launch that
 /// the cache serves.
@@ -130,12 +128,12 @@ std::int64_t lines_of_vectors(const Operand& operand, std::int64_t vector, std::
   const std::int64_t stride = operand.modes[along][0].stride.value();
   const bool whole = operand.modes[along].size() == 1;
   const std::int64_t all = operand.shifted ? vector : operand.access_bytes / bytes;
-  // Two rows of a flat map's vector have an element each where an input repeats along rows.
-  const bool by_row = !whole && stride == 0 && has_two_rows(operand, vector);
-  const std::int64_t access = by_row                 ? std::max<std::int64_t>(1, vector / 2)
-                              : !whole || stride > 1 ? 1
-                              : stride == 0          ? vector
-                                                     : std::min(all, vector);
+  // Rows of a flat map's vector have an element each where an input repeats along rows.
+  const std::int64_t access =
+      !whole && stride == 0  ? std::max<std::int64_t>(1, vector / rows_of_vector(operand, vector))
+      : !whole || stride > 1 ? 1
+      : stride == 0          ? vector
+                             : std::min(all, vector);
   std::int64_t lines = 0;
   for (std::int64_t i = 0; i < vector; i += access) {
     Request request;
@@ -318,9 +316,9 @@ double cycles_of_numbers(const Plan& plan) {
   for (const Operand& operand : plan.operands) {
     const OperandMode& leaves = operand.modes.front();
     if (leaves.size() == 1) continue;
-    const bool several = !has_two_rows(operand, plan.vector);
-    of_vector += 2 * kCyclesOfMode * static_cast<double>(leaves.size() - 1) +
-                 plan.vector * (several ? kCyclesOfDivision : kCyclesOfChoice);
+    of_vector += kCyclesOfMode * static_cast<double>(rows_of_vector(operand, plan.vector)) *
+                     static_cast<double>(leaves.size() - 1) +
+                 plan.vector * kCyclesOfChoice;
   }
   return of_vector / static_cast<double>(kLanes * plan.vector);
 }

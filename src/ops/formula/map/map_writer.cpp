@@ -55,6 +55,7 @@ void MapWriter::write_loads(const Code& loads) {
   line(has_vector ? "    }\n    if (valid < kVector) {" : "    } else {");
   out_ += indented(this->loads(Part::end).text, 2);
   line("    }");
+  out_ += gathers().text;
 }
 
 /// c0 counts vectors along the innermost mode, and all other coordinates count elements; `valid`

@@ -460,8 +460,8 @@ const Operand* vector_leader(const Plan& plan) {
   return leader;
 }
 
-bool has_two_rows(const Operand& operand, std::int64_t vector) {
-  return operand.modes.front().front().extent.value() >= vector - 1;
+std::int64_t rows_of_vector(const Operand& operand, std::int64_t vector) {
+  return (vector - 1) / operand.modes.front().front().extent.value() + 2;
 }
 
 Plan with_vector(Plan plan, int vector) {

@@ -19,8 +19,8 @@ void choose_vector(const Fused& op, const formula::Analysis& analysis,
                    std::optional<std::size_t> transposed_mode, bool light, Plan& plan,
                    bool by_pairs = true);
 
-/// Whether a vector of a flat map lies in two rows of the operand at most, wherever it begins.
-[[nodiscard]] bool has_two_rows(const Operand& operand, std::int64_t vector);
+/// The most rows of an operand of a flat map that a vector may lie in.
+[[nodiscard]] std::int64_t rows_of_vector(const Operand& operand, std::int64_t vector);
 
 /// The plan of a map with shorter vectors.
 [[nodiscard]] Plan with_vector(Plan plan, int vector);

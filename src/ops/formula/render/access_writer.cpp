@@ -204,9 +204,22 @@ Code HeaderWriter::address_of(const Operand& operand) const {
 Code HeaderWriter::loads(Part part) const {
   Code code;
   for (const Operand& operand : plan_.operands) {
-    if (is_loaded(operand)) code += load_of(operand, part);
+    const bool apart = part != Part::some && is_gathered(operand);
+    if (is_loaded(operand) && !apart) code += load_of(operand, part);
   }
   return code;
+}
+
+Code HeaderWriter::gathers() const {
+  Code code;
+  for (const Operand& operand : plan_.operands) {
+    if (is_loaded(operand) && is_gathered(operand)) code += gather_of(operand);
+  }
+  return code;
+}
+
+bool HeaderWriter::is_gathered(const Operand& operand) const {
+  return operand.modes.front().size() > 1 && plan_.vector > 1;
 }
 
 Code HeaderWriter::stores() const {
@@ -263,8 +276,8 @@ Code HeaderWriter::load_of(const Operand& operand, Part part) const {
     code.text = fmt::format("    load_split<{}>({}, {}, {});\n",
                             operand.access_bytes / size_bytes(operand.dtype), variable, code.text,
                             code.valid ? "valid" : "kVector");
-  } else if (operand.modes.front().size() > 1 && plan_.vector > 1) {
-    return gather_of(operand, part);
+  } else if (is_gathered(operand)) {
+    return gather_of(operand);
   } else {
     const Code rest = access_arguments(operand, part);
     code.valid = rest.valid;
@@ -273,52 +286,45 @@ Code HeaderWriter::load_of(const Operand& operand, Part part) const {
   return code;
 }
 
-Code HeaderWriter::gather_of(const Operand& operand, Part part) const {
-  const char* const guard = part == Part::all ? "" : "if (e < valid) ";
+Code HeaderWriter::gather_of(const Operand& operand) const {
   const OperandMode& leaves = operand.modes.front();
-  const std::string extent = value_of(leaves.front().extent);
-  const std::string stride = value_of(leaves.front().stride);
   const OperandMode outer(leaves.begin() + 1, leaves.end());
-  Code base{.text = base_of(operand)};
-  for (std::size_t m = 1; m < operand.modes.size(); ++m) base += share_of(operand.modes[m], m);
-  const std::string to = variable_of(operand, true);
-  const auto outer_at = [&](const char* turn) { return share_of(outer, 0, turn).text; };
+  const std::int64_t length = leaves.front().extent.value();
+  const std::string stride = value_of(leaves.front().stride);
+  Code code{.text = base_of(operand)};
+  for (std::size_t m = 1; m < operand.modes.size(); ++m) code += share_of(operand.modes[m], m);
+  // Element e of the vector lies in row e / length of those that it meets, or in the next one. Rows
+  // that do not exist are replaced by the first one, so that no element needs a guard.
+  std::string rows, values;
+  for (std::int64_t j = 0; j < plan::rows_of_vector(operand, plan_.vector); ++j) {
+    const std::string row =
+        j == 0 ? "turn" : fmt::format("(turn + (at + valid > {} ? {} : 0))", j * length, j);
+    rows += fmt::format("{}\n          {} + (i64(at) - {}) * {}{}", j == 0 ? "" : ",", code.text,
+                        j * length, stride, share_of(outer, 0, row).text);
+    values += fmt::format("{}*row[{}]", j == 0 ? "" : ", ", j);
+  }
+  const std::string_view type = expr::storage_type(operand.dtype);
   std::string text = fmt::format(
       "    {{\n"
-      "      const Index turn = c0 * kVector / Index({0}), at = c0 * kVector % Index({0});\n",
-      extent);
-  if (!plan::has_two_rows(operand, plan_.vector)) {
-    text += fmt::format(
-        "#pragma unroll\n"
-        "      for (int e = 0; e < kVector; ++e) {{\n"
-        "        const Index now = turn + (at + e) / Index({0}), i = (at + e) % Index({0});\n"
-        "        {5}{1}.element[e] = *({2} + i * {3}{4});\n"
-        "      }}\n",
-        extent, to, base.text, stride, outer_at("now"), guard);
-  } else {
-    text += fmt::format(
-        "      const auto* const first = {0} + at * {1}{2};\n"
-        "      const auto* const other = {0} + (i64(at) - {3}) * {1}{4};\n",
-        base.text, stride, outer_at("turn"), extent, outer_at("(turn + 1)"));
-    if (leaves.front().stride.is(0)) {
-      text += fmt::format(
-          "      const auto one = *first, two = *(at + {2} > {0} ? other : first);\n"
-          "#pragma unroll\n"
-          "      for (int e = 0; e < kVector; ++e) {1}.element[e] = at + e < {0} ? one : two;\n",
-          extent, to, part == Part::all ? "kVector" : "valid");
-    } else {
-      text += fmt::format(
-          "#pragma unroll\n"
-          "      for (int e = 0; e < kVector; ++e) {{\n"
-          "        {3}{0}.element[e] = (at + e < {1} ? first : other)[e * {2}];\n"
-          "      }}\n",
-          to, extent, stride, guard);
-    }
-  }
-  base.text = text + "    }\n";
-  base.coordinates.insert(0);
-  base.valid = part != Part::all;
-  return base;
+      "      const Index turn = c0 * kVector / Index({0}), at = c0 * kVector % Index({0});\n"
+      "      const {1}* const row[] = {{{2}}};\n",
+      length, type, rows);
+  const bool repeats = leaves.front().stride.is(0);
+  if (repeats) text += fmt::format("      const {} value[] = {{{}}};\n", type, values);
+  text += fmt::format(
+      "#pragma unroll\n"
+      "      for (int e = 0; e < kVector; ++e) {{\n"
+      "        const bool next = at + e % {0} >= {0};\n"
+      "        {1}.element[e] = {2};\n"
+      "      }}\n"
+      "    }}\n",
+      length, variable_of(operand, true),
+      repeats ? fmt::format("next ? value[e / {0} + 1] : value[e / {0}]", length)
+              : fmt::format("(next ? row[e / {0} + 1] : row[e / {0}])[e * {1}]", length, stride));
+  code.text = std::move(text);
+  code.coordinates.insert(0);
+  code.valid = true;
+  return code;
 }
 
 std::string HeaderWriter::end_of(const Operand& operand) const {

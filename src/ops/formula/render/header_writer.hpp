@@ -112,7 +112,11 @@ class HeaderWriter {
   [[nodiscard]] static std::string loaded_name(const plan::Operand& operand);
   [[nodiscard]] std::string shift_of(const plan::Operand& operand) const;
   [[nodiscard]] std::string shifts(const Asked& asked) const;
+  /// If a part is given, without those of `gathers`.
   [[nodiscard]] Code loads(Part part = Part::some) const;
+  /// The loads of elements that have no common stride, of all of a vector: those that do not exist
+  /// are read from elsewhere.
+  [[nodiscard]] Code gathers() const;
   [[nodiscard]] Code stores() const;
   [[nodiscard]] Code load_of(const plan::Operand& operand, Part part = Part::some) const;
   [[nodiscard]] Code store_of(const plan::Operand& operand) const;
@@ -175,8 +179,9 @@ class HeaderWriter {
   [[nodiscard]] int per_word(const plan::Operand& operand) const;
   /// Whether an operand's vectors are loaded in pieces because its address is aligned to less.
   [[nodiscard]] bool is_split(const plan::Operand& operand) const;
-  /// Loads the elements of a vector one by one, since they have no common stride.
-  [[nodiscard]] Code gather_of(const plan::Operand& operand, Part part) const;
+  /// Whether the elements of a vector are loaded one by one, since they have no common stride.
+  [[nodiscard]] bool is_gathered(const plan::Operand& operand) const;
+  [[nodiscard]] Code gather_of(const plan::Operand& operand) const;
   /// The arguments of a load or store after the address: distance of neighbours and number of
   /// elements.
   [[nodiscard]] Code access_arguments(const plan::Operand& operand, Part part = Part::some) const;
