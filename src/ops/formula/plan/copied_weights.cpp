@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "device/access.hpp"
 #include "device/scale.hpp"
 #include "formula/steps.hpp"
+#include "plan/axis_modes.hpp"
 #include "plan/vectors.hpp"
 #include "rows/rows.hpp"
 
@@ -23,33 +23,6 @@ constexpr std::int64_t kLinesOfClock = 4;
 constexpr double kBytesOfUs = 3e6;
 constexpr int kWideBytes = 16;
 constexpr double kLeastRepeats = 4;  // of what is copied
-
-/// A mode of a tensor, with the axis it belongs to.
-struct AxisMode {
-  std::size_t mode = 0;
-  std::int64_t extent = 1;
-  std::int64_t stride = 0;
-};
-
-/// The modes along which the tensor has several elements; nothing if one is nested or unknown.
-std::optional<std::vector<AxisMode>> modes_of(const Tensor& tensor) {
-  std::vector<AxisMode> modes;
-  for (std::size_t i = 0; i < rank(tensor.layout); ++i) {
-    const Layout along = mode(tensor.layout, i);
-    const auto leaves = along.leaves();
-    if (leaves.size() != 1 || !leaves[0].extent.is_known() || !leaves[0].stride.is_known())
-      return std::nullopt;
-    if (leaves[0].extent.is(1) || leaves[0].stride.is(0)) continue;
-    modes.push_back({i, leaves[0].extent.value(), leaves[0].stride.value()});
-  }
-  return modes;
-}
-
-double elements_of(const std::vector<AxisMode>& modes) {
-  double elements = 1;
-  for (const AxisMode& one : modes) elements *= static_cast<double>(one.extent);
-  return elements;
-}
 
 class Copier {
  public:
@@ -102,22 +75,7 @@ class Copier {
     const double memory_us =
         elements_of(*of_leader) * size_bytes(op_.tensors[leader_].dtype) / kBytesOfUs;
     if (now_us < memory_us + 2 * copy_us) return;
-    add_copy(number, ordered(number, *modes));
-  }
-
-  /// The tensor's modes as its axes lie in the leading tensor, innermost first.
-  [[nodiscard]] std::vector<AxisMode> ordered(std::size_t number,
-                                              std::vector<AxisMode> modes) const {
-    const auto of_leader = *modes_of(op_.tensors[leader_]);
-    const auto stride = [&](const AxisMode& one) {
-      const int axis = analysis_.axes[number][one.mode];
-      const auto found = std::ranges::find_if(of_leader, [&](const AxisMode& other) {
-        return analysis_.axes[leader_][other.mode] == axis;
-      });
-      return found == of_leader.end() ? std::numeric_limits<std::int64_t>::max() : found->stride;
-    };
-    std::ranges::stable_sort(modes, {}, stride);
-    return modes;
+    add_copy(number, ordered_as(op_, analysis_, leader_, number, *modes));
   }
 
   /// Copies tensor `number`, whose modes should lie in this order, to memory that the rows read.
