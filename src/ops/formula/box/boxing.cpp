@@ -94,7 +94,17 @@ class Boxing {
   /// Chooses the threads of walks, and where transposed operands lie in shared memory.
   void lay_out() {
     choose_threads();
-    for (Transposed& transposed : box_.transposed) {
+    for (auto each = box_.transposed.begin(); each != box_.transposed.end(); ++each) {
+      Transposed& transposed = *each;
+      const auto alike = std::find_if(box_.transposed.begin(), each, [&](const Transposed& before) {
+        return lie_alike(operand_of(plan_, before), operand_of(plan_, transposed));
+      });
+      if (alike != each) {  // as slices of one tensor do
+        const int tensor = transposed.tensor;
+        transposed = *alike;
+        transposed.tensor = tensor;
+        continue;
+      }
       transposed.run.clear();
       choose_pitch(plan_, box_, transposed);
       if (const auto by_runs = copied_by_runs(plan_, box_, transposed);
@@ -102,6 +112,11 @@ class Boxing {
                          cycles_of_transposed(box_, transposed, operand_of(plan_, transposed)))
         transposed = *by_runs;
     }
+  }
+
+  [[nodiscard]] static bool lie_alike(const Operand& one, const Operand& other) {
+    return one.dtype == other.dtype && one.read == other.read && one.written == other.written &&
+           one.modes == other.modes;
   }
 
   /// The most elements that a thread can take at once of all operands that are not transposed, so
