@@ -1,6 +1,7 @@
 // Columns whose results lie in another order than their elements.
 #include <gtest/gtest.h>
 
+#include "plan/parts.hpp"
 #include "plan/plans.hpp"
 #include "rows/rows.hpp"
 #include "support/specs.hpp"
@@ -8,10 +9,12 @@
 namespace tilejit::plan {
 namespace {
 
-/// Of the logarithm of a sum over the last axis.
+/// Of the logarithm of a sum over the last axis, by one kernel.
 Plan logsumexp(DType dtype, const std::string& x, const std::string& y) {
-  return plan_of(
-      test::make_op(dtype, {{"x", x}, {"y", y}}, "m = max(x); y = m + log(sum(exp(x - m)))"));
+  const Fused op =
+      test::make_op(dtype, {{"x", x}, {"y", y}}, "m = max(x); y = m + log(sum(exp(x - m)))");
+  const formula::Analysis analysis = formula::analyze(op);
+  return make_plan_in_space(op, analysis, kHopper, analysis.shape);
 }
 
 // 1305/142 of the sweep: lanes that store a sector each.

@@ -7,6 +7,7 @@
 #include "core/integer.hpp"
 #include "expr/traits.hpp"
 #include "figures/value.hpp"
+#include "plan/crossed.hpp"
 #include "plan/sectors.hpp"
 #include "rows/rows.hpp"
 #include "rows/turned.hpp"
@@ -24,6 +25,7 @@ using plan::Reach;
 
 constexpr double kSector = 32, kWord = 4;
 constexpr double kBytesOfCut = 120;         // that memory moves to complete a sector
+constexpr double kSectorsOfStore = 11.5;    // that are asked for while lanes store one
 constexpr double kLessByApproximation = 5;  // instructions of a function for 16-bit results
 constexpr int kPlaceInstructions = 4;       // to compare a value, and to keep its place
 constexpr int kScanInstructions = 6;        // in a vector, and with what lies before it
@@ -232,6 +234,7 @@ std::optional<Demand> demand_of(const Plan& plan, const Figures& figures,
     if (operand.written) demand.bytes += bytes + kBytesOfCut * cut_sectors(plan, operand, elements);
     if (operand.read && !held && !scans) demand.again += (times - 1) * bytes;
     if (scans && rows->splits > 1 && operand.read) demand.again += bytes;
+    demand.sectors += kSectorsOfStore * plan::scattered_stores(plan, operand);
     if (operand.per_row) continue;
     if (operand.read)
       add_accesses(plan, operand, figures.operands[i], elements, scans ? 1 : times, demand);

@@ -10,6 +10,7 @@
 #include "map/flat.hpp"
 #include "map/strided.hpp"
 #include "plan/copied_weights.hpp"
+#include "plan/crossed.hpp"
 #include "plan/iteration.hpp"
 #include "plan/launch_shape.hpp"
 #include "plan/params.hpp"
@@ -483,6 +484,7 @@ Plan make_plan(const Fused& op, const formula::Analysis& analysis, const Target&
   if (op.tuning == Tuning()) {
     if (auto copied = split_after_copies(op, analysis, plan))
       return plan_parts(op, analysis, target, *std::move(copied), of_parts);
+    if (auto crossed = plan_crossed(op, analysis, plan, of_parts)) return *std::move(crossed);
   }
   return plan;
 }

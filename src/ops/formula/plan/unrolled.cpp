@@ -194,17 +194,12 @@ bool has_slices(const Fused& op, const formula::Analysis& analysis, std::size_t 
 
 }  // namespace
 
-std::optional<Split> unroll_short_reductions(const Fused& op, const formula::Analysis& analysis) {
-  std::int64_t elements = 1;
-  for (const Dim& extent : analysis.shape) {
-    if (!extent.is_known() || extent.is(0) || extent.value() > kMostElements) return std::nullopt;
-    elements *= extent.value();
-    if (elements > kMostElements) return std::nullopt;
-  }
+std::optional<Split> unroll_reductions(const Fused& op, const formula::Analysis& analysis) {
   const std::int64_t weight = expr::weight(analysis.program);
   for (const Node& node : analysis.program.nodes) {
     if (!expr::is_reduction(node.op) || std::popcount(node.axes) != 1) continue;
     const auto axis = static_cast<std::size_t>(std::countr_zero(node.axes));
+    if (!analysis.shape[axis].is_known()) continue;
     const std::int64_t count = analysis.shape[axis].value();
     if (count < 2 || count > kMostUnrolled || weight * count > kMostWeight ||
         !has_slices(op, analysis, axis))
@@ -212,6 +207,16 @@ std::optional<Split> unroll_short_reductions(const Fused& op, const formula::Ana
     if (auto found = Unroller(op, analysis, axis).run()) return found;
   }
   return std::nullopt;
+}
+
+std::optional<Split> unroll_short_reductions(const Fused& op, const formula::Analysis& analysis) {
+  std::int64_t elements = 1;
+  for (const Dim& extent : analysis.shape) {
+    if (!extent.is_known() || extent.is(0) || extent.value() > kMostElements) return std::nullopt;
+    elements *= extent.value();
+    if (elements > kMostElements) return std::nullopt;
+  }
+  return unroll_reductions(op, analysis);
 }
 
 }  // namespace tilejit::plan
