@@ -131,7 +131,7 @@ struct Thread {
 #pragma unroll
     do {
       const Index v = begin + rank + s * kClusterRowThreads;
-      vectors[s].load(p, row, v, wanted && (kStepsAreWhole || v < end));
+      vectors[s].load(p, row, v, wanted && (s < kWholeSteps || v < end));
     } while (kRegisterVectors > 1 && ++s < kRegisterVectors);
 #endif
   }
@@ -143,7 +143,7 @@ struct Thread {
 #pragma unroll
     do {
       const Index v = rank + s * kClusterRowThreads;
-      if (kStepsAreWhole || v < end) vectors[s].hold_values(p, row, v);
+      if (s < kWholeSteps || v < end) vectors[s].hold_values(p, row, v);
     } while (kRegisterVectors > 1 && ++s < kRegisterVectors);
   }
 #endif
@@ -184,7 +184,7 @@ struct Thread {
 #pragma unroll
       do {
         const Index v = begin + rank + s * kClusterRowThreads;
-        if (kComputesAlways || kStepsAreWhole || v < end) vectors[s].fold(p, row, v, r, total.of);
+        if (kComputesAlways || s < kWholeSteps || v < end) vectors[s].fold(p, row, v, r, total.of);
       } while (kRegisterVectors > 1 && ++s < kRegisterVectors);
     } else {
       Accumulators<Pass, kAcross> part[kParts];
@@ -192,7 +192,7 @@ struct Thread {
 #pragma unroll
       do {
         const Index v = begin + rank + s * kClusterRowThreads;
-        if (kComputesAlways || kStepsAreWhole || v < end)
+        if (kComputesAlways || s < kWholeSteps || v < end)
           vectors[s].fold(p, row, v, r, part[s % kParts].of);
       } while (kRegisterVectors > 1 && ++s < kRegisterVectors);
       combine_parts(part);
@@ -283,7 +283,7 @@ struct Thread {
 #pragma unroll
     do {
       const Index v = rank + s * kClusterRowThreads;
-      if (kStepsAreWhole || v < end) vectors[s].map(p, row, v, r);
+      if (s < kWholeSteps || v < end) vectors[s].map(p, row, v, r);
     } while (kRegisterVectors > 1 && ++s < kRegisterVectors);
 #else
     for (Index v = rank; v < end; v += kBatch * kClusterRowThreads) {
@@ -315,7 +315,7 @@ struct Thread {
       for (int s = begun; s < begun + kTurned && s < kRegisterVectors; ++s) {
         const Index v = rank + s * kClusterRowThreads;
         at.place = own + (s - begun) * kRowThreads;
-        if (active && (kStepsAreWhole || v < end)) vectors[s].map(p, at, v, r);
+        if (active && (s < kWholeSteps || v < end)) vectors[s].map(p, at, v, r);
       }
       __syncthreads();  // all outputs of these vectors are in shared memory
       store_turned(p, rank - own + begun * kClusterRowThreads);

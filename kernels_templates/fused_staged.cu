@@ -18,7 +18,7 @@ TILE_DEVICE void scan_chunk(const Params& p, const Row& row, Index chunk, int co
                             Scans (&carried)[1], RunningTotal<Scans, 1, kLevels, kTurns>& running) {
   const Results none[1] = {};
   Vector vectors[kChunk];
-  const auto has = [&](int s) { return kStepsAreWhole || s < count; };
+  const auto has = [&](int s) { return s < kWholeSteps || s < count; };
 #pragma unroll
   for (int s = 0; s < kChunk; ++s) {
     if (has(s)) vectors[s].load(p, row, row.begin + s);
@@ -113,10 +113,10 @@ struct Thread {
     for (int s = 0; s < kRegisterVectors; ++s) {
 #ifdef SHARES_SCANNED_ROWS
       const Index place = rank * kRegisterVectors + s;
-      if (kStepsAreWhole || place < end) f(s, kReverse ? end - 1 - place : place);
+      if (s < kWholeSteps || place < end) f(s, kReverse ? end - 1 - place : place);
 #else
       const Index v = rank + s * kRowThreads;
-      if (kStepsAreWhole || v < end) f(s, v);
+      if (s < kWholeSteps || v < end) f(s, v);
 #endif
     }
   }
@@ -129,7 +129,7 @@ struct Thread {
 #pragma unroll
     for (int s = 0; s < kRegisterVectors; ++s) {
       const Index wanted = rank * kRegisterVectors + s;
-      const Index place = kStepsAreWhole || wanted < end ? wanted : end - 1;
+      const Index place = s < kWholeSteps || wanted < end ? wanted : end - 1;
       f(s, kReverse ? end - 1 - place : place);
     }
   }

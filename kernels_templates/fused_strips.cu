@@ -43,7 +43,9 @@ struct Thread {
 
   // The column of the strip to which element e of the thread's vectors belongs.
   TILE_DEVICE int column(int e) const { return row.column + e; }
-  TILE_DEVICE bool has(int s) const { return kStepsAreWhole || first + s * kWarps < row_length(p); }
+  TILE_DEVICE bool has(int s) const {
+    return kWholeSteps == kSteps || first + s * kWarps < row_length(p);
+  }
   // Whether some of its elements are reduced, and stored.
   TILE_DEVICE bool shares() const { return row.column > -kVector && row.column < row.columns; }
   TILE_DEVICE bool stores() const { return row.begin < kVector && row.end > 0; }

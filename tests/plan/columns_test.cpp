@@ -506,6 +506,20 @@ TEST(Columns, OfThreeVectorsHaveNarrowerOnes) {
 }
 
 // 301/29 of the sweep: 5.7 us with pairs, 4.0 with a thread for each element.
+TEST(Columns, ThatAreHeldMissAtMostAThreadsLastVector) {
+  const auto whole = [](const std::string& length) {
+    const std::string x = "(125," + length + ",257):(" + std::to_string(std::stoi(length) * 257);
+    const Plan plan =
+        plan_of(over_middle(bf16, x + ",257,1)", "(125,1,257):(257,257,1)", "y = var(x)"));
+    const Rows& rows = *rows_of(plan);
+    EXPECT_GT(rows.register_vectors, 1);
+    return rows.register_vectors - whole_steps(plan, rows);
+  };
+  EXPECT_EQ(whole("640"), 0);
+  EXPECT_EQ(whole("636"), 1);
+  EXPECT_EQ(whole("609"), 1);
+}
+
 TEST(Columns, OfFewElementsHaveMoreThreads) {
   const auto pair = [](const std::string& length) {
     const std::string layout = "(1," + length + ",2):(1,2,1)";

@@ -33,7 +33,7 @@ enum : int { kSplits = 1 };  // blocks a row that meet in memory
 enum : int { kRegisterVectors = 23 };  // per thread
 #define ROWS_IN_REGISTERS 1
 enum : bool { kBlocksAreWhole = false };  // all have as many rows
-enum : bool { kStepsAreWhole = false };  // all threads hold as many
+enum : int { kWholeSteps = 22 };  // vectors that each thread has
 enum : bool { kComputesAlways = false };  // also what does not exist
 enum : int { kReductions = 2 };  // one after another
 enum : int { kCluster = 1 };  // blocks a row

@@ -30,7 +30,7 @@ enum : int { kRowThreads = 1 };  // threads of a block that share a row
 enum : int { kBlockRows = 77 };  // rows of a block
 enum : int { kColumns = 77 };  // rows side by side
 enum : int { kRegisterVectors = 32 };  // per thread
-enum : bool { kStepsAreWhole = true };  // all threads hold as many
+enum : int { kWholeSteps = 32 };  // vectors that each thread has
 #define SCANS_ROWS 1
 #define GOES_BY_CHUNKS 1
 enum : int { kStages = 3, kStageBytes = 4960 };  // chunks of a slab

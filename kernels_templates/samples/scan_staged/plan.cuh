@@ -30,7 +30,7 @@ enum : int { kRowThreads = 8 };  // threads of a block that share a row
 enum : int { kBlockRows = 16 };  // rows of a block
 enum : int { kColumns = 1 };  // rows side by side
 enum : int { kRegisterVectors = 11 };  // per thread
-enum : bool { kStepsAreWhole = false };  // all threads hold as many
+enum : int { kWholeSteps = 0 };  // vectors that each thread has
 #define SCANS_ROWS 1
 #define SHARES_SCANNED_ROWS 1  // whose parts threads fold and scan
 #define GOES_BY_CHUNKS 0

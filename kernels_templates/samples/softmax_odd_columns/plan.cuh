@@ -32,7 +32,7 @@ enum : int { kColumns = 117, kSector = 8 };  // of a strip, of a sector
 enum : int { kRegisterVectors = 16 };  // per thread
 enum : int { kHeldVectors = 16 };  // of these in registers
 enum : int { kStagedBytes = 131072, kSharedBytes = 38176 };
-enum : bool { kStepsAreWhole = true };  // all threads hold as many
+enum : int { kWholeSteps = 16 };  // vectors that each thread has
 enum : bool { kComputesAlways = false };  // also what does not exist
 enum : int { kReductions = 2 };  // one after another
 enum : int { kCluster = 8 };  // blocks a row

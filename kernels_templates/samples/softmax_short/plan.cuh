@@ -32,7 +32,7 @@ enum : int { kRowThreads = 1 };  // threads of a block that share a row
 enum : int { kBlockRows = 128 };  // rows of a block
 enum : int { kColumns = 1 };  // rows side by side
 enum : int { kRegisterVectors = 21 };  // per thread
-enum : bool { kStepsAreWhole = true };  // all threads hold as many
+enum : int { kWholeSteps = 21 };  // vectors that each thread has
 #define SCANS_ROWS 0
 #define GOES_BY_CHUNKS 0
 alignas(16) __shared__ unsigned char staging[16640];

@@ -32,7 +32,7 @@ enum : int { kRowThreads = 4 };  // threads of a block that share a row
 enum : int { kBlockRows = 66 };  // rows of a block
 enum : int { kColumns = 3 };  // rows side by side
 enum : int { kRegisterVectors = 11 };  // per thread
-enum : bool { kStepsAreWhole = false };  // all threads hold as many
+enum : int { kWholeSteps = 10 };  // vectors that each thread has
 #define SCANS_ROWS 0
 #define GOES_BY_CHUNKS 0
 alignas(16) __shared__ unsigned char staging[16288];

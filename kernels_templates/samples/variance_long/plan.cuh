@@ -40,7 +40,7 @@ enum : int { kSplits = 132 };  // blocks a row that meet in memory
 enum : int { kRegisterVectors = 0 };  // per thread
 #define ROWS_IN_REGISTERS 0
 enum : bool { kBlocksAreWhole = true };  // all have as many rows
-enum : bool { kStepsAreWhole = false };  // all threads hold as many
+enum : int { kWholeSteps = 0 };  // vectors that each thread has
 enum : bool { kComputesAlways = false };  // also what does not exist
 enum : int { kReductions = 1 };  // one after another
 enum : int { kCluster = 1 };  // blocks a row

@@ -168,6 +168,13 @@ std::int64_t threads_of_row(const Rows& rows) noexcept {
   return std::int64_t{rows.row_threads} * rows.cluster * rows.splits;
 }
 
+std::int64_t whole_steps(const Plan& plan, const Rows& rows) {
+  const std::int64_t length = vectors_in_row(plan, rows).value_or(0),
+                     threads = threads_of_row(rows);
+  if (rows.splits > 1) return length == threads * rows.register_vectors ? rows.register_vectors : 0;
+  return std::min<std::int64_t>(length / threads, rows.register_vectors);
+}
+
 int loaded_bytes(const Plan& plan, const Rows& rows) {
   int bytes = 0;
   for (const Operand& operand : plan.operands) {

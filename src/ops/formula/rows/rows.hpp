@@ -55,6 +55,9 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 [[nodiscard]] bool has_alike_rows(const Plan& plan, const Rows& rows);
 /// Threads that share a row, in all of its blocks.
 [[nodiscard]] std::int64_t threads_of_row(const Rows& rows) noexcept;
+/// Of the vectors of a row that a thread holds, those that every thread of the row has: all but the
+/// last one, if the length is known. Splits are not all as long.
+[[nodiscard]] std::int64_t whole_steps(const Plan& plan, const Rows& rows);
 /// Bytes of one vector of each input that varies along a row and is not the same in every row.
 [[nodiscard]] int loaded_bytes(const Plan& plan, const Rows& rows);
 /// Registers for these vectors.

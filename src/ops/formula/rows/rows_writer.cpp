@@ -86,9 +86,8 @@ void RowsWriter::write_combining_block() {
 }
 
 void RowsWriter::write_steps() {
-  const bool whole =
-      plan::vectors_in_row(plan_, rows_) == plan::threads_of_row(rows_) * rows_.register_vectors;
-  line(fmt::format("enum : bool {{ kStepsAreWhole = {} }};  // all threads hold as many", whole));
+  line(fmt::format("enum : int {{ kWholeSteps = {} }};  // vectors that each thread has",
+                   plan::whole_steps(plan_, rows_)));
   line(fmt::format("enum : bool {{ kComputesAlways = {} }};  // also what does not exist",
                    computes_always_));
   line(fmt::format("enum : int {{ kReductions = {} }};  // one after another", passes_.count));

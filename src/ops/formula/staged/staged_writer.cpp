@@ -20,17 +20,24 @@ std::vector<std::string_view> StagedWriter::own_headers() const {
   return headers;
 }
 
+/// Threads that scan have neighbours, all of which exist or may not.
+std::int64_t StagedWriter::whole_steps() const {
+  const std::int64_t held = std::int64_t{rows_.row_threads} * rows_.register_vectors;
+  const auto vectors = plan::vectors_in_row(plan_, rows_);
+  const bool whole = vectors == held || (goes_by_chunks() && vectors && *vectors % held == 0) ||
+                     scans_more_than_exists();
+  if (whole) return rows_.register_vectors;
+  return direction_ || goes_by_chunks() ? 0 : plan::whole_steps(plan_, rows_);
+}
+
 void StagedWriter::write_sharing() {
   line(fmt::format("enum : int {{ kBlockRows = {} }};  // rows of a block",
                    staged_.units_per_block(plan_)));
   line(fmt::format("enum : int {{ kColumns = {} }};  // rows side by side", staged_.columns));
   line(fmt::format("enum : int {{ kRegisterVectors = {} }};  // per thread",
                    rows_.register_vectors));
-  const std::int64_t held = std::int64_t{rows_.row_threads} * rows_.register_vectors;
-  const auto vectors = plan::vectors_in_row(plan_, rows_);
-  const bool whole = vectors == held || (goes_by_chunks() && vectors && *vectors % held == 0) ||
-                     scans_more_than_exists();
-  line(fmt::format("enum : bool {{ kStepsAreWhole = {} }};  // all threads hold as many", whole));
+  line(fmt::format("enum : int {{ kWholeSteps = {} }};  // vectors that each thread has",
+                   whole_steps()));
   line(fmt::format("#define SCANS_ROWS {:d}", direction_.has_value()));
   if (shares_scanned_rows())
     line("#define SHARES_SCANNED_ROWS 1  // whose parts threads fold and scan");

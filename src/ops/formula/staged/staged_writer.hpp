@@ -34,6 +34,8 @@ class StagedWriter final : public RowsWriter {
   [[nodiscard]] std::string run_of(const plan::Operand& operand,
                                    std::string_view runs = "staging") const;
   [[nodiscard]] bool scans_more_than_exists() const;
+  /// Of a thread's vectors, those that every thread of the row has.
+  [[nodiscard]] std::int64_t whole_steps() const;
   [[nodiscard]] bool goes_by_chunks() const { return staged_.stages > 0; }
   [[nodiscard]] bool shares_scanned_rows() const { return direction_ && staged_.row_threads > 1; }
   /// Where a vector of the operand lies in shared memory.
