@@ -26,6 +26,21 @@ TILE_DEVICE float fast_div(float a, float b) {
   const float size = fabsf(b), by = size > 0x1p126f ? 0.25f : size < 0x1p-126f ? 0x1p24f : 1;
   return a * by * about_inverse(b * by);
 }
+// A divisor, with what all quotients by it need.
+struct FastDivisor {
+  float value, by, inverse;
+
+  FastDivisor() = default;
+  TILE_DEVICE FastDivisor(float b) : value(b) {
+    const float size = fabsf(b);
+    by = size > 0x1p126f ? 0.25f : size < 0x1p-126f ? 0x1p24f : 1;
+    inverse = about_inverse(b * by);
+  }
+  TILE_DEVICE operator float() const { return value; }
+};
+TILE_DEVICE float fast_div(float a, const FastDivisor& b) {
+  return a * b.by * b.inverse;
+}
 TILE_DEVICE float fast_sigmoid(float x) {
   return div_full(1, 1 + fast_exp(-x));
 }

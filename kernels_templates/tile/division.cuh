@@ -53,6 +53,26 @@ TILE_DEVICE float div_from_one(float a, float b) {
   return quotient_from_one(a * (tiny ? 0x1p64f : 0.25f), b * 0.25f) * (tiny ? 0x1p-66f : 1.0f);
 }
 
+// A divisor from 1 on, or nan, with what all quotients by it need.
+struct DivisorFromOne {
+  float value, quarter, inverse;
+
+  DivisorFromOne() = default;
+  TILE_DEVICE DivisorFromOne(float b) : value(b), quarter(b * 0.25f) {
+    const float about = about_inverse(quarter);
+    const float exact = fmaf(fmaf(-quarter, about, 1), about, about);
+    inverse = exact == exact ? exact : about;  // 0 of inf
+  }
+  TILE_DEVICE operator float() const { return value; }
+};
+TILE_DEVICE float div_from_one(float a, const DivisorFromOne& b) {
+  const bool tiny = fabsf(a) < 0x1p-40f;
+  const float scaled = a * (tiny ? 0x1p64f : 0.25f), quotient = scaled * b.inverse;
+  const float exact = fmaf(fmaf(quotient, b.quarter, -scaled), -b.inverse, quotient);
+  const bool finite = fabsf(exact) < __int_as_float(0x7f800000);
+  return (finite ? exact : quotient) * (tiny ? 0x1p-66f : 1.0f);
+}
+
 // The root of x from 2^-60 on, or nan, rounded correctly.
 TILE_DEVICE float root_of_normal(float x) {
 #if __CUDA_ARCH__

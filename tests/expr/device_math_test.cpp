@@ -155,6 +155,7 @@ TEST(DeviceMath, QuotientsByNumbersFromOneAreRoundedCorrectly) {
     const float want = a / b;
     if (std::isnan(want) || (want != 0 && !std::isnormal(want) && !std::isinf(want))) continue;
     ASSERT_EQ(bits(math::div_from_one(a, b)), bits(want)) << a << " / " << b;
+    ASSERT_EQ(bits(math::div_from_one(a, math::DivisorFromOne(b))), bits(want)) << a << " / " << b;
     if (b >= 0x1p126f) continue;
     ASSERT_EQ(bits(math::inverse_from_one(b)), bits(1 / b)) << b;
     if (std::fabs(a) < 0x1p-60f) continue;
@@ -167,12 +168,18 @@ TEST(DeviceMath, QuotientsByNumbersFromOneAreRoundedCorrectly) {
       EXPECT_FLOAT_EQ(math::div_from_one(a, b), a / b);
       EXPECT_FALSE(std::signbit(math::div_from_one(a, b)));
       EXPECT_TRUE(std::signbit(math::div_from_one(-a, b)));
+      EXPECT_EQ(bits(math::div_from_one(-a, math::DivisorFromOne(b))),
+                bits(math::div_from_one(-a, b)));
     }
     EXPECT_TRUE(std::isnan(math::div_from_one(kNan, b)));
+    EXPECT_TRUE(std::isnan(math::div_from_one(kNan, math::DivisorFromOne(b))));
   }
   EXPECT_EQ(math::div_from_one(kInf, 3), kInf);
   EXPECT_TRUE(std::isnan(math::div_from_one(kInf, kInf)));
   EXPECT_TRUE(std::isnan(math::div_from_one(1, kNan)));
+  EXPECT_EQ(math::div_from_one(kInf, math::DivisorFromOne(3)), kInf);
+  EXPECT_TRUE(std::isnan(math::div_from_one(kInf, math::DivisorFromOne(kInf))));
+  EXPECT_TRUE(std::isnan(math::div_from_one(1, math::DivisorFromOne(kNan))));
   EXPECT_TRUE(std::isnan(math::silu(-kInf)));
   EXPECT_TRUE(std::isnan(math::sigmoid(kNan)));
 }
@@ -191,10 +198,13 @@ TEST(DeviceMath, ApproximateQuotientsHoldForAllDivisors) {
     }
     if (std::min(std::fabs(a), std::fabs(want)) < 0x1p-124f) continue;
     ASSERT_NEAR(math::fast_div(a, b) / want, 1, 0x1p-22) << a << " / " << b;
+    ASSERT_EQ(math::fast_div(a, math::FastDivisor(b)), math::fast_div(a, b)) << a << " / " << b;
   }
   for (const float b : {0x1p-149f, 0x1p-127f, 0x1p126f, 0x1p127f})
     EXPECT_EQ(math::fast_div(b, b), 1) << b;
   EXPECT_EQ(math::fast_div(1, 0), kInf);
+  EXPECT_EQ(math::fast_div(1, math::FastDivisor(0)), kInf);
+  EXPECT_TRUE(std::isnan(math::fast_div(0, math::FastDivisor(0))));
   EXPECT_EQ(math::fast_div(1, kInf), 0);
   EXPECT_TRUE(std::isnan(math::fast_div(0, 0)));
   EXPECT_TRUE(std::isnan(math::fast_div(kInf, kInf)));

@@ -21,19 +21,19 @@ void CombiningWriter::write_constants() {
 void CombiningWriter::write_before_formula() {
   write_row();
   write_results();
-  if (!passes_.held_nodes().empty()) write_hold();
+  if (!passes_.held_nodes().empty() && !holds_values_of_row()) write_hold();
   for (int pass = 0; pass < passes_.count; ++pass) write_pass(pass);
   write_pass_list();
   if (direction_) write_scans();
 }
 
 bool CombiningWriter::is_loaded(const Operand& operand) const {
-  return plan::is_loaded_with_row(rows_, operand);
+  return plan::is_loaded_with_row(rows_, operand) && !comes_with_row(operand);
 }
 
 expr::Slice CombiningWriter::formula() const {
   std::vector<expr::Store> stores = stores_of(false);
-  std::vector<bool> nodes = needed_for_stores(stores);
+  std::vector<bool> nodes = needed_for_stores(stores, passes_);
   return {.nodes = std::move(nodes), .stores = std::move(stores), .given = [this](NodeId id) {
             return given(id);
           }};
@@ -44,6 +44,7 @@ std::string CombiningWriter::given(NodeId id) const {
   if (passes_.is_result(plan_.program, id)) return fmt::format("r.v{}", id);
   if (!passes_.held.empty() && passes_.held[static_cast<std::size_t>(id)])
     return fmt::format("h{}", id);
+  if (const auto divided = divided_by_held(node); !divided.empty()) return divided;
   if (expr::is_scan(node.op)) return fmt::format("a.next{}(v{})", id, node.args[0]);
   return HeaderWriter::given(id);
 }
@@ -51,7 +52,8 @@ std::string CombiningWriter::given(NodeId id) const {
 std::string CombiningWriter::own_parameters(bool outputs) const {
   std::string parameters =
       direction_ && outputs ? ", const Results& r, Scans& a" : ", const Results& r";
-  for (const NodeId id : passes_.held_nodes()) parameters += fmt::format(", float h{}", id);
+  for (const NodeId id : passes_.held_nodes())
+    parameters += fmt::format(", {} h{}", held_type(id), id);
   return parameters;
 }
 
@@ -109,6 +111,7 @@ void CombiningWriter::write_row() {
 }
 
 void CombiningWriter::write_row_struct() {
+  if (holds_values_of_row()) write_hold();
   const std::size_t rank = plan_.extents.size();
   const std::size_t kept = rows_.along() ? rows_.count : 0, kept_count = rank - rows_.count;
   line("struct Row {");
@@ -126,16 +129,21 @@ void CombiningWriter::write_row_struct() {
         operand.tensor, base_of(operand), start.text);
     starts += start;
   }
+  write_inputs_of_row();
   line("};\n\nTILE_DEVICE Row row_at(const Params& p, u32 index) {\n  Row row;");
   out_ += decode("index", kept, kept_count, "u32", "row.");
   if (!rows_.along() && plan_.ragged) {
     line(fmt::format("  const i64 rest = {} - row.c0 * kVector;", value_of(plan_.extents.front())));
     line("  row.valid = rest < kVector ? int(rest) : kVector;");
   }
-  for (const std::size_t m : starts.coordinates) {
+  const Code loads = loads_of_row(), accesses = starts + loads;
+  for (const std::size_t m : accesses.coordinates) {
     line(fmt::format("  const i64 c{0} = row.c{0};", m));
   }
+  if (accesses.valid)
+    line(plan_.ragged ? "  const int valid = row.valid;" : "  constexpr int valid = kVector;");
   out_ += starts.text;
+  write_loads_of_row(loads);
   line("  return row;\n}\n");
 }
 
@@ -272,7 +280,7 @@ void CombiningWriter::write_row_totals() {
 /// Writes the outputs of one element per row, and the other values of which they are made.
 void CombiningWriter::write_row_store() {
   const std::vector<expr::Store> row_stores = stores_of(true);
-  const std::vector<bool> needed = needed_for_stores(row_stores);
+  const std::vector<bool> needed = needed_for_row_stores(row_stores);
   const bool combines = combines_rows();
   if (combines) write_row_totals();
   line("TILE_DEVICE void store_row(const Params& p, const Row& row,");
@@ -293,8 +301,14 @@ void CombiningWriter::write_row_store() {
   line("    const Results& r = results[e];");
   write_coordinates(loads + stores, "    ");
   out_ += loads.text;
-  write_values(
-      {.nodes = needed, .stores = row_stores, .given = [this](NodeId id) { return given(id); }}, 4);
+  write_values({.nodes = needed,
+                .stores = row_stores,
+                .given =
+                    [this](NodeId id) {
+                      return passes_.is_result(plan_.program, id) ? given(id)
+                                                                  : HeaderWriter::given(id);
+                    }},
+               4);
   out_ += stores.text;
   line("  }");
   write_coordinates(behind, "  ");
@@ -310,12 +324,18 @@ std::vector<expr::Store> CombiningWriter::stores_of(bool per_row) const {
   return stores;
 }
 
-std::vector<bool> CombiningWriter::needed_for_stores(const std::vector<expr::Store>& stores) const {
+std::vector<bool> CombiningWriter::needed_for_row_stores(
+    const std::vector<expr::Store>& stores) const {
+  return needed_for_stores(stores, passes_.without_held());
+}
+
+std::vector<bool> CombiningWriter::needed_for_stores(const std::vector<expr::Store>& stores,
+                                                     const Passes& passes) const {
   std::vector<NodeId> roots;
   for (const expr::Store& store : stores) {
     if (!passes_.is_result(plan_.program, store.value)) roots.push_back(store.value);
   }
-  std::vector<bool> needed = passes_.needed_for(plan_.program, roots);
+  std::vector<bool> needed = passes.needed_for(plan_.program, roots);
   for (const expr::Store& store : stores) needed[static_cast<std::size_t>(store.value)] = true;
   return needed;
 }

@@ -71,6 +71,10 @@ class CombiningWriter : public HeaderWriter {
 
   /// Whether blocks combine results of their rows (plan::Operand::combined).
   [[nodiscard]] bool combines_rows() const;
+  [[nodiscard]] expr::NodeId id_of(const expr::Node& node) const {
+    return static_cast<expr::NodeId>(&node - plan_.program.nodes.data());
+  }
+
   /// Elements of several rows that one access stores; 1 if each is stored by itself.
   [[nodiscard]] int rows_at_once(const plan::Operand& operand) const;
 
@@ -100,6 +104,19 @@ class CombiningWriter : public HeaderWriter {
   [[nodiscard]] Code store_of_pieces(const plan::Operand& operand) const;
   [[nodiscard]] Code element_of_row(const plan::Operand& operand) const;
   [[nodiscard]] RowAccesses accesses_of_row(const Asked& asked) const;
+
+  // What a column has of its own, as members of its row: inputs that are the same for all of its
+  // elements, and values made of them that are held.
+  [[nodiscard]] bool comes_with_row(const plan::Operand& operand) const;
+  [[nodiscard]] bool holds_values_of_row() const;
+  void write_inputs_of_row();
+  [[nodiscard]] Code loads_of_row() const;
+  /// Writes these loads, and what computes the values.
+  void write_loads_of_row(const Code& loads);
+  /// The type of a value that is held: a float, or a divisor with its reciprocal.
+  [[nodiscard]] std::string_view held_type(expr::NodeId id) const;
+  /// The division of the node by a divisor that is held with its reciprocal; empty if it is none.
+  [[nodiscard]] std::string divided_by_held(const expr::Node& node) const;
 
   // Accumulators.
   void write_pass(int pass);
@@ -142,7 +159,10 @@ class CombiningWriter : public HeaderWriter {
   /// The stores to outputs of one element per row, or else to outputs of every element; and the
   /// nodes that they need. These include results of rows as given values.
   [[nodiscard]] std::vector<expr::Store> stores_of(bool per_row) const;
-  [[nodiscard]] std::vector<bool> needed_for_stores(const std::vector<expr::Store>& stores) const;
+  [[nodiscard]] std::vector<bool> needed_for_stores(const std::vector<expr::Store>& stores,
+                                                    const Passes& passes) const;
+  [[nodiscard]] std::vector<bool> needed_for_row_stores(
+      const std::vector<expr::Store>& stores) const;
 };
 
 }  // namespace tilejit::render

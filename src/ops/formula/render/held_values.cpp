@@ -18,6 +18,9 @@ using expr::NodeId;
 // Registers of a thread; of large blocks, so many that a multiprocessor has two of them.
 constexpr int kMostHeldValues = 48, kMostOfLargeBlock = 16;
 constexpr int kLargeBlock = 512;  // threads
+// Registers for values of a column, two for each: of threads that hold its elements, and of others.
+constexpr int kMostOfColumnHeld = 8, kMostOfColumn = 32;
+constexpr int kWord = 4;
 
 /// Per node, how many passes need it, including the one that stores.
 std::vector<int> passes_with_stores(const plan::Plan& plan, const Passes& passes) {
@@ -128,9 +131,60 @@ std::vector<bool> last_of_shared(const plan::Plan& plan, const std::vector<int>&
   return last;
 }
 
+/// Whether threads have columns, with what is the same in all of a column.
+bool has_values_of_rows(const plan::Plan& plan) {
+  const auto* const rows = std::get_if<plan::Rows>(&plan.family);
+  return rows != nullptr && !rows->along();
+}
+
+/// Per node: whether it is made of inputs that are the same in all of a column, and does not count
+/// its elements.
+std::vector<bool> values_of_rows(const plan::Plan& plan, const Passes& passes) {
+  const std::vector<Node>& nodes = plan.program.nodes;
+  std::vector<bool> of_row(nodes.size()), counts(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = nodes[i];
+    bool made_of_inputs = node.op == expr::Op::load;
+    counts[i] = node.op == expr::Op::index || expr::is_reduction(node.op);
+    for (const NodeId arg : node.args) {
+      if (arg == kNoNode) continue;
+      const auto a = static_cast<std::size_t>(arg);
+      counts[i] = counts[i] || counts[a];
+      made_of_inputs = made_of_inputs || of_row[a];
+    }
+    of_row[i] = made_of_inputs && !counts[i] && !passes.in_row[i];
+  }
+  return of_row;
+}
+
+/// Columns have what all their elements need of their own inputs once per thread. If it holds these
+/// elements, what only the pass that stores needs would take registers from them for long.
+void hold_values_of_rows(const plan::Plan& plan, Passes& passes) {
+  const std::vector<Node>& nodes = plan.program.nodes;
+  const std::vector<bool> of_row = values_of_rows(plan, passes);
+  const std::vector<int> passes_of = passes_that_need(plan, passes);
+  const bool holds_elements = plan::rows_of(plan)->register_vectors > 0;
+  std::vector<bool> held(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const bool folded = passes_of[i] > 0 || expr::is_reduction(nodes[i].op);
+    if (of_row[i] || (holds_elements && !folded)) continue;
+    for (const NodeId arg : nodes[i].args) {
+      if (arg == kNoNode || !of_row[static_cast<std::size_t>(arg)]) continue;
+      const Node& value = nodes[static_cast<std::size_t>(arg)];
+      const bool as_loaded = value.op == expr::Op::load && size_bytes(value.type) >= kWord;
+      if (!as_loaded && expr::compute_type(value.type) == "float")
+        held[static_cast<std::size_t>(arg)] = true;
+    }
+  }
+  const auto registers = 2 * std::ranges::count(held, true) * plan.vector;
+  const bool are_few = registers <= (holds_elements ? kMostOfColumnHeld : kMostOfColumn);
+  if (are_few && registers > 0) passes.held = std::move(held);
+}
+
 }  // namespace
 
 void find_held(const plan::Plan& plan, Passes& passes) {
+  if (has_values_of_rows(plan)) return hold_values_of_rows(plan, passes);
   if (!may_hold_values(plan)) return;
   const std::vector<Node>& nodes = plan.program.nodes;
   const std::vector<int> passes_of = passes_with_stores(plan, passes);

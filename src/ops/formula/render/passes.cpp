@@ -308,10 +308,14 @@ std::vector<NodeId> Passes::held_nodes() const {
   return found;
 }
 
+Passes Passes::without_held() const {
+  Passes passes = *this;
+  passes.held.clear();
+  return passes;
+}
+
 std::vector<bool> Passes::needed_for_held(const expr::Program& program) const {
-  Passes computing = *this;
-  computing.held.clear();
-  return computing.needed_for(program, held_nodes());
+  return without_held().needed_for(program, held_nodes());
 }
 
 std::vector<bool> Passes::needed_for_rescaled(const expr::Program& program, int pass) const {

@@ -46,6 +46,7 @@ struct Passes {
     return totals[static_cast<std::size_t>(id)] != expr::kNoNode;
   }
   [[nodiscard]] std::vector<expr::NodeId> held_nodes() const;
+  [[nodiscard]] Passes without_held() const;
   /// The nodes that are computed before all passes, down to loads and constants.
   [[nodiscard]] std::vector<bool> needed_for_held(const expr::Program& program) const;
   /// Whether the node is one of the row's results.

@@ -22,6 +22,11 @@ std::string CombiningWriter::pass_start(const Asked& asked, const Code& accesses
     if (!operand.read || is_loaded(operand) ||
         !asked.tensors[static_cast<std::size_t>(operand.tensor)])
       continue;
+    if (comes_with_row(operand)) {
+      declarations +=
+          fmt::format("    const {0}& in{1} = row.in{1};\n", type_of(operand), operand.tensor);
+      continue;
+    }
     declarations += fmt::format("    {} {};\n", loaded_type(operand), loaded_name(operand));
     loads += load_in_pass(operand);
     loads.text += shift_of(operand);
@@ -55,7 +60,7 @@ void CombiningWriter::write_vector() {
   line("struct Vector {");
   write_inputs();
   write_load();
-  if (!passes_.held_nodes().empty()) write_held();
+  if (!passes_.held_nodes().empty() && !holds_values_of_row()) write_held();
   for (int pass = 0; pass < passes_.count; ++pass) {
     write_pass_fold(pass);
     if (passes_.rescaled(plan_.program, pass).empty()) continue;
@@ -72,9 +77,10 @@ void CombiningWriter::write_vector() {
 void CombiningWriter::write_hold() {
   const std::vector<NodeId> held = passes_.held_nodes();
   const std::vector<bool> nodes = passes_.needed_for_held(plan_.program);
-  line("#define HOLDS_VALUES 1  // of elements, in the place of inputs");
+  line(holds_values_of_row() ? "// What the elements of a column need of its own inputs."
+                             : "#define HOLDS_VALUES 1  // of elements, in the place of inputs");
   std::string parameters = "const Params& p";
-  for (const NodeId id : held) parameters += fmt::format(", float& h{}", id);
+  for (const NodeId id : held) parameters += fmt::format(", {}& h{}", held_type(id), id);
   line(fmt::format("TILE_DEVICE void hold({}{}) {{", parameters,
                    asked_parameters(asked_by(nodes), false)));
   write_values({.nodes = nodes,
@@ -100,7 +106,9 @@ void CombiningWriter::write_held() {
 
 std::string CombiningWriter::held_arguments(int i) const {
   std::string arguments;
-  for (const NodeId id : passes_.held_nodes()) arguments += fmt::format(", held{}[e + {}]", id, i);
+  const char* const of = holds_values_of_row() ? "row." : "";
+  for (const NodeId id : passes_.held_nodes())
+    arguments += fmt::format(", {}held{}[e + {}]", of, id, i);
   return arguments;
 }
 
