@@ -506,6 +506,18 @@ TEST(Columns, OfThreeVectorsHaveNarrowerOnes) {
 }
 
 // 301/29 of the sweep: 5.7 us with pairs, 4.0 with a thread for each element.
+// 1502/183 of the sweep: 141 blocks of 512 threads took a third longer.
+TEST(Columns, OfHardlyMoreBlocksThanMultiprocessorsHaveNarrowerOnes) {
+  const auto of_columns = [](const std::string& columns) {
+    return sum(f16, "(1,497," + columns + "):(1," + columns + ",1)",
+               "(1,1," + columns + "):(1,1,1)");
+  };
+  const Plan few = of_columns("9024");
+  EXPECT_EQ(few.threads, 256);
+  EXPECT_EQ(few.threads / rows_of(few)->row_threads, 4) << "vectors side by side";
+  EXPECT_EQ(of_columns("8192").threads, 512) << "a block for each";
+}
+
 TEST(Columns, ThatAreHeldMissAtMostAThreadsLastVector) {
   const auto whole = [](const std::string& length) {
     const std::string x = "(125," + length + ",257):(" + std::to_string(std::stoi(length) * 257);

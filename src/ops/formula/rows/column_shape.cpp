@@ -25,6 +25,7 @@ constexpr std::int64_t kManyOfNear = 8;    // times the threads that are residen
 constexpr std::int64_t kManyOfShort = 4;   // the same of columns that are read once
 constexpr int kGroupsOfLine = 8;           // 128 bytes
 constexpr double kGainOfFull = 1.2;        // of blocks half as wide
+constexpr double kGainOfNarrow = 1.3;      // the same of those narrower than a line
 constexpr double kBusyOfStrips = 0.55;     // least part of threads, of columns that splits share
 constexpr std::int64_t kManyOfThread = 8;  // vectors, of columns that are read once
 // Registers that hold all of a column, and those that hold a thread's part and what is made of it.
@@ -415,6 +416,11 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
     if (blocks > 2 * device::kMultiprocessors && blocks < 3 * device::kMultiprocessors)
       rows.row_threads /= 2;
   }
+  // Of blocks that are hardly more than multiprocessors, some of these would have two, most one.
+  if (count && is_one_pass(plan) && rows.cluster * rows.splits == 1 &&
+      rows.row_threads * groups == kThreadsAcross && groups > least_groups(plan, rows, *count) &&
+      kGainOfNarrow * fullness(*count, groups) < fullness(*count, groups / 2))
+    groups /= 2;
   threads = std::max(kWarp, rows.row_threads * groups);
   groups = threads / rows.row_threads;
   // Multiprocessors take small blocks more slowly than these run.
