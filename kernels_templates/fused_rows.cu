@@ -397,8 +397,22 @@ TILE_DEVICE void finish_row(const Thread& self, const Vector* vectors, Shared& s
 #endif
 
 #if SPLITS_ROWS
+// Combines what kCount neighbouring lanes have of each row of a vector.
+template <int kCount, class Pass>
+TILE_DEVICE void combine_lanes_of_rows(Pass (&a)[kAcross]) {
+  if constexpr (kAcross == 1) {
+    combine_neighbours<kCount, true, 1>(a[0]);
+  } else {
+#pragma unroll 1
+    for (int offset = kCount / 2; offset > 0; offset /= 2) {
+#pragma unroll
+      for (int e = 0; e < kAcross; ++e) a[e].combine(shuffle_xor(a[e], offset));
+    }
+  }
+}
+
 // Combines the accumulators that all blocks of one row left, with kCombiners threads: a warp or a
-// block.
+// block. Those of a vector's rows are on their way at the same time.
 template <class Pass>
 TILE_DEVICE void combine_row(List<Pass>, const Params& p, u32 index) {
   if (index >= u32(p.total)) return;
@@ -406,23 +420,23 @@ TILE_DEVICE void combine_row(List<Pass>, const Params& p, u32 index) {
   alignas(16) __shared__ unsigned char slots[sizeof(Pass) * kWarps * kAcross];
   Pass* const of_warps = reinterpret_cast<Pass*>(slots);
   const int rank = threadIdx.x % kCombiners;
-  Pass a[kAcross] = {Pass()};
+  Pass a[kAcross];
   constexpr int kTurns = (kSplits + kCombiners - 1) / kCombiners;
-  for (int e = 0; e < kAcross; ++e) {
 #pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) {
-      const int split = rank + turn * kCombiners;
-      if (split < kSplits) a[e].combine(*partial<Pass>(p, index, e, split));
-    }
-    combine_neighbours<32, true, 1>(a[e]);
-    if (kWarps > 1 && rank % 32 == 0) of_warps[e * kWarps + rank / 32] = a[e];
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const int split = rank + turn * kCombiners;
+    if (split >= kSplits) continue;
+#pragma unroll
+    for (int e = 0; e < kAcross; ++e) a[e].combine(*partial<Pass>(p, index, e, split));
   }
+  combine_lanes_of_rows<32>(a);
   if constexpr (kWarps > 1) {
-    __syncthreads();
-    for (int e = 0; e < kAcross; ++e) {
-      a[e] = of_warps[e * kWarps + rank % kWarps];
-      combine_neighbours<kWarps, true, 1>(a[e]);
+    if (rank % 32 == 0) {
+      for (int e = 0; e < kAcross; ++e) of_warps[e * kWarps + rank / 32] = a[e];
     }
+    __syncthreads();
+    for (int e = 0; e < kAcross; ++e) a[e] = of_warps[e * kWarps + rank % kWarps];
+    combine_lanes_of_rows<kWarps>(a);
     __syncthreads();
   }
   Results r[kAcross];
