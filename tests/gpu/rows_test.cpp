@@ -176,6 +176,22 @@ TEST_F(Rows, ColumnsThatAreHeldAgreeWithTheReference) {
   }
 }
 
+/// Of so many, a block holds strips of 64 bytes, or of a sector.
+TEST_F(Rows, OddColumnsThatABlockHoldsAgreeWithTheReference) {
+  Random random(20261128);
+  for (const DType dtype : {f32, bf16, u8}) {
+    for (const int length : {300, 636, 1200}) {
+      const std::string rows = std::to_string(length), all = std::to_string(length * 257);
+      SCOPED_TRACE(rows);
+      Fused op = make_op(dtype, {{"x", "(70," + rows + ",257):(" + all + ",257,1)"}},
+                         dtype == u8 ? "y = var(f32(x))" : "y = f32(var(x))");
+      op.tensors.push_back({.name = "y", .dtype = f32, .layout = "(70,1,257):(257,0,1)"});
+      op.axis = {1};
+      run_and_verify({.op = op, .symbols = {}, .scalars = {}}, random);
+    }
+  }
+}
+
 TEST_F(Rows, OddOnesOfSeveralRunsAgreeWithTheReference) {
   Random random(20261125);
   for (const DType dtype : {f32, bf16, f16}) {

@@ -1,6 +1,8 @@
 // How columns are planned: rows whose vectors lie across, so that each element is another row's.
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "plan/plans.hpp"
 #include "plan/sectors.hpp"
 #include "rows/row_shape.hpp"
@@ -530,6 +532,32 @@ TEST(Columns, ThatAreHeldMissAtMostAThreadsLastVector) {
   EXPECT_EQ(whole("640"), 0);
   EXPECT_EQ(whole("636"), 1);
   EXPECT_EQ(whole("609"), 1);
+}
+
+// 1502/214 of the sweep: by clusters of 4 blocks 24.3 us, by blocks 16.4.
+TEST(Columns, ThatAreOddAreHeldByABlockInsteadOfACluster) {
+  const auto rows_of_variance = [](DType dtype, int outer, int length, const char* formula) {
+    const std::string n = std::to_string(length), all = std::to_string(length * 257);
+    Fused op = test::make_op(
+        dtype, {{"x", "(" + std::to_string(outer) + "," + n + ",257):(" + all + ",257,1)"}},
+        formula);
+    const bool full = std::string_view(formula).find("var") == std::string_view::npos;
+    op.tensors.push_back({.name = "y",
+                          .dtype = f32,
+                          .layout = full ? op.tensors[0].layout
+                                         : "(" + std::to_string(outer) + ",1,257):(257,0,1)"});
+    op.axis = {1};
+    const Plan plan = plan_of(op);
+    EXPECT_EQ(plan.vector, 1);
+    return std::tuple(rows_of(plan)->cluster, plan.threads / rows_of(plan)->row_threads);
+  };
+  EXPECT_EQ(rows_of_variance(bf16, 125, 636, "y = f32(var(x))"), std::tuple(1, 32));
+  EXPECT_EQ(rows_of_variance(f32, 125, 636, "y = var(x)"), std::tuple(1, 16));
+  EXPECT_EQ(rows_of_variance(bf16, 125, 1200, "y = f32(var(x))"), std::tuple(1, 16)) << "a sector";
+  EXPECT_GT(std::get<0>(rows_of_variance(bf16, 125, 2000, "y = f32(var(x))")), 1) << "too long";
+  EXPECT_GT(std::get<0>(rows_of_variance(bf16, 10, 636, "y = f32(var(x))")), 1) << "too few";
+  EXPECT_GT(std::get<0>(rows_of_variance(bf16, 125, 636, "y = f32(x - mean(x))")), 1)
+      << "stores want wide strips";
 }
 
 TEST(Columns, OfFewElementsHaveMoreThreads) {

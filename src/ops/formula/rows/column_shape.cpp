@@ -8,6 +8,7 @@
 #include "device/scale.hpp"
 #include "rows/column_shape.hpp"
 #include "rows/row_shape.hpp"
+#include "rows/row_threads.hpp"
 #include "rows/rows.hpp"
 #include "rows/turned.hpp"
 
@@ -31,6 +32,7 @@ constexpr std::int64_t kManyOfThread = 8;  // vectors, of columns that are read 
 // Registers that hold all of a column, and those that hold a thread's part and what is made of it.
 constexpr int kRegistersOfWhole = 64;
 constexpr int kRegistersOfThread = 96;
+constexpr int kRegistersOfBlock = 40;   // the same of odd columns, instead of a cluster
 constexpr std::int64_t kMostHeld = 64;  // elements of a column that a thread holds, at most
 constexpr std::int64_t kFewHeld = 32;   // the same in large blocks of a cluster
 constexpr int kNarrowestAccess = 4;
@@ -213,6 +215,26 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
   return chosen;
 }
 
+/// Threads of one block that hold more of odd columns each, in strips of 64 bytes, or of a sector
+/// if that is too much: while blocks of a cluster wait for each other, multiprocessors are idle.
+/// Nothing if strips are few, or if what is stored wants wide ones.
+std::optional<Sharing> share_in_block(const Plan& plan, const Rows& rows, std::int64_t length,
+                                      std::int64_t count) {
+  if (plan.vector != 1 || writes_elements(plan) || lies_along(plan, rows) ||
+      columns_of_sectors(plan, rows) > 0)
+    return std::nullopt;
+  const int bytes = bytes_of_vector(plan, rows), each = registers_of_held(plan, rows);
+  // What heavy values take beside them would be spilled.
+  const int most = is_heavy(plan, rows) ? kRegistersOfBlock / 2 : kRegistersOfBlock;
+  for (const int wide : {2 * device::kSectorBytes, device::kSectorBytes}) {
+    const Sharing chosen{std::int64_t{kThreadsAcross} * bytes / wide, wide / bytes};
+    if (ceil_div(length, chosen.sharing) * each <= most &&
+        ceil_div(count, chosen.strip) >= 2 * device::kManyBlocks)
+      return chosen;
+  }
+  return std::nullopt;
+}
+
 /// Columns that are read more than once: threads hold them in registers, so that memory is read
 /// once. The blocks of a cluster share columns that are too long for one.
 std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t most_held) {
@@ -220,7 +242,10 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
   if (!length || !count || *length == 0 || is_one_pass(plan)) return std::nullopt;
   const std::int64_t most = most_of_thread(plan, rows, 2 * most_held);
   if (most < 1) return std::nullopt;
-  const auto chosen = share_held(plan, rows, *length, *count, most);
+  auto chosen = share_held(plan, rows, *length, *count, most);
+  if (!chosen || chosen->threads() > kThreadsAcross) {
+    if (const auto in_block = share_in_block(plan, rows, *length, *count)) chosen = in_block;
+  }
   if (!chosen) return std::nullopt;
   // Blocks of a cluster wait for each other: small ones do so for fewer threads.
   const std::int64_t blocks = plan.target.major >= 9 ? device::kMaxCluster : 1;
@@ -335,7 +360,7 @@ int blocks_at_once(const Plan& plan) {
       plan.threads != kThreadsAcross || threads_of_row(*rows) == 1)
     return 1;
   // While the threads of one block wait for each other, those of another one load.
-  return rows->register_vectors * registers_of_held(plan, *rows) <= kRegistersHeld ? 2 : 1;
+  return rows->register_vectors * registers_of_held(plan, *rows) <= kRegistersOfBlock ? 2 : 1;
 }
 
 int most_of_columns(const Plan& plan) {
