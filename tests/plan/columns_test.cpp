@@ -560,6 +560,21 @@ TEST(Columns, ThatAreOddAreHeldByABlockInsteadOfACluster) {
       << "stores want wide strips";
 }
 
+// 1401/94 of the sweep: in strips of 16 shifted vectors 13.4 us, of 32 elements 8.4.
+TEST(Columns, ThatAreOddAndFewComeByElementsInSplits) {
+  const auto plan_of_columns = [](DType dtype, int columns) {
+    const std::string n = std::to_string(columns);
+    return sum(dtype, "(1,25641," + n + "):(1," + n + ",1)", "(1,1," + n + "):(1,1,1)");
+  };
+  for (const DType dtype : {f16, f32}) {
+    const Plan few = plan_of_columns(dtype, 131);
+    EXPECT_FALSE(is_shifted(few));
+    EXPECT_GT(rows_of(few)->splits, 1);
+    EXPECT_EQ(few.threads / rows_of(few)->row_threads, 32);
+    EXPECT_TRUE(is_shifted(plan_of_columns(dtype, 517)));
+  }
+}
+
 TEST(Columns, OfFewElementsHaveMoreThreads) {
   const auto pair = [](const std::string& length) {
     const std::string layout = "(1," + length + ",2):(1,2,1)";

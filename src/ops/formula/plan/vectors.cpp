@@ -17,6 +17,7 @@ constexpr int kMaxAccessBytes = 16;
 constexpr int kNarrowAccess = 8;        // bytes
 constexpr int kLeastVectorsOfRow = 16;  // of rows that are peeled or shifted
 constexpr std::int64_t kLongColumn = 1024;
+constexpr std::int64_t kFewColumns = 256;
 constexpr std::int64_t kLongNarrowColumn = 64;  // of one or two bytes
 constexpr int kShortShifted = 4;                // of a vector of short columns
 constexpr int kMostShifted = 8;   // elements of a vector of a tile: registers hold squares
@@ -300,6 +301,8 @@ class Chooser {
     for (const Operand& operand : plan_.operands) {
       if (takes_vectors(operand)) widest = std::max(widest, size_bytes(operand.dtype));
     }
+    // So few are shared by splits, of which blocks enough load elements.
+    if (vectors_across_rows(plan_, rows).value_or(kFewColumns) < kFewColumns) return false;
     const bool narrow = widest < kLargeElement && count_reductions(plan_) == 1;
     const std::int64_t least = narrow ? kLongNarrowColumn : kLongColumn;
     return is_one_pass(plan_) && widest <= kLargeElement &&

@@ -414,8 +414,12 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
                             share_strips(plan, *count, *length, shape)) {
     return shape;
   }
-  if (count && length && shares_through_memory(plan, rows, *length, *count, groups))
-    groups = groups_of_splits(*count, groups, side);
+  if (count && length) {
+    // Odd columns by elements: a cluster's strips would be sectors, whose runs begin within others.
+    const bool narrow = plan.vector == 1 && plan.extents[0].value() % 2 != 0 && is_one_pass(plan);
+    if (shares_through_memory(plan, rows, *length, *count, narrow ? kWarp : groups))
+      groups = groups_of_splits(*count, groups, side);
+  }
   int threads = kThreadsAcross;
   while (threads > groups &&
          shared_accumulator_bytes(plan, threads, groups) > kMaxAccumulatorBytes) {
