@@ -176,6 +176,32 @@ TEST_F(Rows, ColumnsThatAreHeldAgreeWithTheReference) {
   }
 }
 
+/// Read once or held, by a thread, a block, a cluster or splits, with quotients of both kinds.
+TEST_F(Rows, ColumnsWithInputsOfTheirOwnAgreeWithTheReference) {
+  const char* const kFormulas[] = {"y = sum(x / (abs(w) + 1) + w)", "y = max(min(x, w) * w) + w",
+                                   "y = var(x / (abs(w) + 1)) * w", "y = f32(argmin(x * w))"};
+  const std::pair<int, int> kShapes[] = {{7, 223},   {64, 4098},  {300, 96},   {513, 2047},
+                                         {1001, 77}, {2000, 569}, {20011, 131}};
+  Random random(20261127);
+  for (const auto& [length, count] : kShapes) {
+    for (const DType dtype : {f32, bf16, f16}) {
+      const std::string rows = std::to_string(length), columns = std::to_string(count);
+      SCOPED_TRACE(rows + " x " + columns);
+      for (const char* const formula : kFormulas) {
+        Fused op = make_op(dtype,
+                           {{"x", "(2," + rows + "," + columns + "):(" +
+                                      std::to_string(length * count) + "," + columns + ",1)"},
+                            {"w", "(1,1," + columns + "):(0,0,1)"}},
+                           formula);
+        op.tensors.push_back(
+            {.name = "y", .dtype = f32, .layout = "(2,1," + columns + "):(" + columns + ",0,1)"});
+        op.axis = {1};
+        run_and_verify({.op = op, .symbols = {}, .scalars = {}}, random);
+      }
+    }
+  }
+}
+
 /// Of so many, a block holds strips of 64 bytes, or of a sector.
 TEST_F(Rows, OddColumnsThatABlockHoldsAgreeWithTheReference) {
   Random random(20261128);
