@@ -60,6 +60,14 @@ template <class Pass>
 constexpr int kUnrolledTurns = kCluster > 1 || kPassBytes <= 4 ? 5 : 1;
 #endif
 
+// Vectors of a thread that passes take without asking whether these exist. Conditions keep the
+// compiler from holding what several passes compute, for which large blocks lack registers.
+#ifdef ASKS_IN_PASSES
+enum : int { kWholeFolds = 0 };
+#else
+enum : int { kWholeFolds = kWholeSteps };
+#endif
+
 // What the threads and blocks of a row exchange. Reduction n of a kernel uses buffer n % 2: a
 // thread that is done with it knows that all threads are done with reduction n - 1. If vectors lie
 // across rows, there is one buffer: the warps' accumulators come first, then the results. The
@@ -143,7 +151,7 @@ struct Thread {
 #pragma unroll
     do {
       const Index v = rank + s * kClusterRowThreads;
-      if (s < kWholeSteps || v < end) vectors[s].hold_values(p, row, v);
+      if (s < kWholeFolds || v < end) vectors[s].hold_values(p, row, v);
     } while (kRegisterVectors > 1 && ++s < kRegisterVectors);
   }
 #endif
@@ -184,7 +192,7 @@ struct Thread {
 #pragma unroll
       do {
         const Index v = begin + rank + s * kClusterRowThreads;
-        if (kComputesAlways || s < kWholeSteps || v < end) vectors[s].fold(p, row, v, r, total.of);
+        if (kComputesAlways || s < kWholeFolds || v < end) vectors[s].fold(p, row, v, r, total.of);
       } while (kRegisterVectors > 1 && ++s < kRegisterVectors);
     } else {
       Accumulators<Pass, kAcross> part[kParts];
@@ -192,7 +200,7 @@ struct Thread {
 #pragma unroll
       do {
         const Index v = begin + rank + s * kClusterRowThreads;
-        if (kComputesAlways || s < kWholeSteps || v < end)
+        if (kComputesAlways || s < kWholeFolds || v < end)
           vectors[s].fold(p, row, v, r, part[s % kParts].of);
       } while (kRegisterVectors > 1 && ++s < kRegisterVectors);
       combine_parts(part);
@@ -283,7 +291,7 @@ struct Thread {
 #pragma unroll
     do {
       const Index v = rank + s * kClusterRowThreads;
-      if (s < kWholeSteps || v < end) vectors[s].map(p, row, v, r);
+      if (s < kWholeFolds || v < end) vectors[s].map(p, row, v, r);
     } while (kRegisterVectors > 1 && ++s < kRegisterVectors);
 #else
     for (Index v = rank; v < end; v += kBatch * kClusterRowThreads) {
@@ -315,7 +323,7 @@ struct Thread {
       for (int s = begun; s < begun + kTurned && s < kRegisterVectors; ++s) {
         const Index v = rank + s * kClusterRowThreads;
         at.place = own + (s - begun) * kRowThreads;
-        if (active && (s < kWholeSteps || v < end)) vectors[s].map(p, at, v, r);
+        if (active && (s < kWholeFolds || v < end)) vectors[s].map(p, at, v, r);
       }
       __syncthreads();  // all outputs of these vectors are in shared memory
       store_turned(p, rank - own + begun * kClusterRowThreads);

@@ -125,6 +125,25 @@ TEST(Render, RowsOfShortRunsHaveNoBranchesAroundTheirEnds) {
   EXPECT_FALSE(computes_always("4099", "(2618,33,4099):(135267,4099,1)"));
 }
 
+/// 5 vectors of 8 elements, and a root of each, are more than 64 registers hold.
+TEST(Render, LargeBlocksAskForVectorsIfPassesWouldHoldTheirValues) {
+  const auto asks = [](const char* formula, int threads, int vectors) {
+    const std::string layout = "(300,17000):(17000,1)";
+    const Fused op{
+        .tensors = {{"x", f16, layout}, {"y", f16, layout}},
+        .formula = formula,
+        .axis = {1},
+        .tuning = {
+            .threads = threads, .vector = 8, .row_threads = threads, .register_vectors = vectors}};
+    const std::string header = render::render_header(
+        plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'}));
+    return header.find("#define ASKS_IN_PASSES 1") != std::string::npos;
+  };
+  EXPECT_TRUE(asks("v = sqrt(abs(x) + 0.5); y = v / sum(v)", 512, 5));
+  EXPECT_FALSE(asks("v = sqrt(abs(x) + 0.5); y = v / sum(v)", 256, 9)) << "small blocks";
+  EXPECT_FALSE(asks("y = x / sum(x)", 512, 5)) << "nothing is computed";
+}
+
 /// Whether the header of a formula that reduces `rows` rows of `length` elements has the text.
 bool has_text(DType dtype, const std::string& rows, const std::string& length, const char* formula,
               const char* text) {

@@ -183,6 +183,15 @@ void hold_values_of_rows(const plan::Plan& plan, Passes& passes) {
 
 }  // namespace
 
+bool shares_values(const plan::Plan& plan, const Passes& passes) {
+  const std::vector<int> passes_of = passes_with_stores(plan, passes);
+  for (std::size_t i = 0; i < passes_of.size(); ++i) {
+    const bool shared = passes_of[i] > 1 && passes.in_row[i] && passes.level[i] == 0;
+    if (shared && cost_of(plan.program.nodes[i]) > 0) return true;
+  }
+  return false;
+}
+
 void find_held(const plan::Plan& plan, Passes& passes) {
   if (has_values_of_rows(plan)) return hold_values_of_rows(plan, passes);
   if (!may_hold_values(plan)) return;

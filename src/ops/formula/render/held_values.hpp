@@ -8,4 +8,8 @@ namespace tilejit::render {
 /// in each pass, because they follow a branch or a condition, if they take many instructions.
 void find_held(const plan::Plan& plan, Passes& passes);
 
+/// Whether several passes, the one that stores included, need values that are computed of elements
+/// alone: the compiler holds them if nothing is conditional.
+[[nodiscard]] bool shares_values(const plan::Plan& plan, const Passes& passes);
+
 }  // namespace tilejit::render

@@ -7,6 +7,8 @@
 #include "core/integer.hpp"
 #include "device/scale.hpp"
 #include "render/combination.hpp"
+#include "render/held_values.hpp"
+#include "rows/column_shape.hpp"
 #include "rows/row_shape.hpp"
 #include "rows/rows.hpp"
 #include "rows/turned.hpp"
@@ -19,6 +21,9 @@ constexpr std::int64_t kMostBatchesInTotal = 128;
 constexpr int kElementsOfBounded = 16;  // that a thread holds
 constexpr int kThreadsOfBounded = 1024;
 constexpr int kCostOfBounded = 12;  // instructions of an element: a division
+// Threads of a block of which a multiprocessor has two if each has 64 registers, and how many of
+// these hold something.
+constexpr int kThreadsOfLarge = 512, kRegistersOfLarge = 48;
 
 }  // namespace
 
@@ -88,6 +93,7 @@ void RowsWriter::write_combining_block() {
 void RowsWriter::write_steps() {
   line(fmt::format("enum : int {{ kWholeSteps = {} }};  // vectors that each thread has",
                    plan::whole_steps(plan_, rows_)));
+  if (asks_in_passes()) line("#define ASKS_IN_PASSES 1  // whether vectors exist");
   line(fmt::format("enum : bool {{ kComputesAlways = {} }};  // also what does not exist",
                    computes_always_));
   line(fmt::format("enum : int {{ kReductions = {} }};  // one after another", passes_.count));
@@ -111,6 +117,17 @@ void RowsWriter::write_steps() {
   line(fmt::format("#define TAKES_ROW_AFTER_ROW {:d}", rows_.ahead));
   line(fmt::format("#define KEEPS_INPUTS {:d}", keeps_inputs()));
   line(fmt::format("#define HAS_ALIKE_ROWS {:d}", rows_.alike > 1));
+}
+
+/// Whether a large block would have no registers for vectors and for what several passes compute.
+bool RowsWriter::asks_in_passes() const {
+  if (plan_.threads < kThreadsOfLarge || computes_always_ ||
+      plan::whole_steps(plan_, rows_) == rows_.register_vectors)
+    return false;
+  const int loaded = rows_.along() ? plan::registers_of_vector(plan_, rows_)
+                                   : plan::registers_of_held(plan_, rows_);
+  return rows_.register_vectors * (loaded + plan_.vector) > kRegistersOfLarge &&
+         shares_values(plan_, passes_);
 }
 
 bool RowsWriter::has_few_threads() const {

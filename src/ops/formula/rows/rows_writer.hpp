@@ -51,6 +51,7 @@ class RowsWriter : public CombiningWriter {
   [[nodiscard]] bool chains_batches() const;
   [[nodiscard]] int blocks_at_once() const;
   [[nodiscard]] bool has_few_threads() const;
+  [[nodiscard]] bool asks_in_passes() const;
   void write_alike();
   void write_turned();
   void write_turned_begins(std::int64_t columns, const Code& begins);
