@@ -41,14 +41,14 @@ struct Vector {
 
   TILE_DEVICE void load(const Params& p, Index v) {
     const Index c0 = v;
-    const i64 rest = 4083810ll - i64(c0) * kVector;
-    const int valid = rest < kVector ? int(rest) : kVector;
+    const int valid = c0 < Index(510476) ? kVector : 2;
     const Index own = c0;
     {
       const Index c0 = valid == kVector ? own : 0;
       in0.load(p.t0 + i64(c0) * kVector);
     }
     if (valid < kVector) {
+      constexpr int valid = 2;
       in0.load_end(p.t0 + i64(c0) * kVector, valid);
     }
     {
@@ -70,8 +70,7 @@ struct Vector {
   TILE_DEVICE void map(const Params& p, Index v) const {
     Packed<bf16, kVector> out2;
     const Index c0 = v;
-    const i64 rest = 4083810ll - i64(c0) * kVector;
-    const int valid = rest < kVector ? int(rest) : kVector;
+    const int valid = c0 < Index(510476) ? kVector : 2;
 #pragma unroll
     for (int e = 0; e < kVector; e += 2) {
       float x0[2];

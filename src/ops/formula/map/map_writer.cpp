@@ -53,6 +53,8 @@ void MapWriter::write_loads(const Code& loads) {
   }
   out_ += indented(this->loads(Part::all).text, 2);
   line(has_vector ? "    }\n    if (valid < kVector) {" : "    } else {");
+  if (row.is_known())
+    line(fmt::format("      constexpr int valid = {};", row.value() % plan_.vector));
   out_ += indented(this->loads(Part::end).text, 2);
   line("    }");
   out_ += gathers().text;
@@ -92,8 +94,12 @@ void MapWriter::write_coordinates(Code accesses) {
   }
   if (!accesses.valid) return;
   if (!plan_.ragged) return line("    constexpr int valid = kVector;");
-  line(
-      fmt::format("    const i64 rest = {} - i64(c0) * kVector;", value_of(plan_.extents.front())));
+  const Dim& row = plan_.extents.front();
+  if (row.is_known()) {
+    return line(fmt::format("    const int valid = c0 < Index({}) ? kVector : {};",
+                            row.value() / plan_.vector, row.value() % plan_.vector));
+  }
+  line(fmt::format("    const i64 rest = {} - i64(c0) * kVector;", value_of(row)));
   line("    const int valid = rest < kVector ? int(rest) : kVector;");
 }
 
