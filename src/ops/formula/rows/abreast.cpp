@@ -62,11 +62,11 @@ std::optional<RowShape> shape_abreast(const Plan& plan, Rows rows, std::int64_t 
   // Of few elements, the blocks of a cluster take longer to wait for each other than to load
   // theirs.
   const bool tiny = *count * *vectors <= device::kThreadsAtOnce / 4;
-  const auto holds = [&](int side, int threads, int most) {
+  const auto holds = [&](int side, int threads, int most, int most_of_cluster) {
     share(side, threads);
     const std::int64_t blocks = ceil_div(*count, side);
     if (blocks * most_blocks < device::kManyBlocks) return false;
-    for (rows.cluster = 1; rows.cluster <= most_blocks; rows.cluster *= 2) {
+    for (rows.cluster = 1; rows.cluster <= most_of_cluster; rows.cluster *= 2) {
       const std::int64_t steps = ceil_div(*vectors, threads_of_row(rows));
       rows.register_vectors = static_cast<int>(steps);
       const bool many = tiny || blocks * rows.cluster >= device::kManyBlocks;
@@ -77,10 +77,15 @@ std::optional<RowShape> shape_abreast(const Plan& plan, Rows rows, std::int64_t 
   // Blocks wait for their rows together: small ones, with a few rows each, wait for less.
   const int few = std::max(side_by_side(kFewBytes), std::min(kFewRows, power_of_two_from(*count)));
   const auto held = [&]() -> std::optional<RowShape> {
+    // A block of twice as many threads waits for less than two blocks of a cluster.
+    for (const int threads : {kMostThreads / 2, kMostThreads}) {
+      if (holds(few, threads, kFewRegisters, 1)) return RowShape{rows, rows.row_threads * few};
+    }
     for (const int most : {kFewRegisters, kManyRegisters}) {
       for (const int threads : {kMostThreads / 2, kMostThreads}) {
         for (const int side : {few, side_by_side(device::kSectorBytes)})
-          if (holds(side, threads, most)) return RowShape{rows, rows.row_threads * side};
+          if (holds(side, threads, most, most_blocks))
+            return RowShape{rows, rows.row_threads * side};
       }
     }
     return std::nullopt;
