@@ -55,7 +55,7 @@ TEST(CrossedResults, OfFewOrLongColumnsStayAsTheyAre) {
 
 TEST(CrossedResults, NeedResultsAlone) {
   const Plan plan = plan_of(
-      test::make_op(f32, {{"x", "(4000,64,4):(64,1,256000)"}, {"y", "(4000,64,4):(1,4000,256000)"}},
+      test::make_op(f32, {{"x", "(4001,64,4):(64,1,256064)"}, {"y", "(4001,64,4):(1,4001,256064)"}},
                     "y = x / sum(x)"));
   EXPECT_EQ(rows_of(plan)->first, 2U);
 }

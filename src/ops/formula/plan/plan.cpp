@@ -19,6 +19,7 @@
 #include "plan/split.hpp"
 #include "plan/unrolled.hpp"
 #include "plan/vectors.hpp"
+#include "rows/crossed.hpp"
 #include "rows/rows.hpp"
 #include "scan/scan.hpp"
 #include "sheared/shearing.hpp"
@@ -73,6 +74,7 @@ class Planner {
     find_transposed();
     choose_vector(op_, analysis_, transposed_mode_, light_, plan_, tiles_ == Tiles::any);
     cross_results(plan_);
+    if (!has_knobs() && !light_) cross_columns(plan_);
     set_tile();
     if (suits_staging(plan_, op_.tuning)) plan_.family = StagedRows{*rows_of(plan_), 1, direction_};
     try_family(plan_by_slabs);

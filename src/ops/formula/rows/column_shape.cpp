@@ -7,6 +7,7 @@
 #include "device/access.hpp"
 #include "device/scale.hpp"
 #include "rows/column_shape.hpp"
+#include "rows/crossed.hpp"
 #include "rows/row_shape.hpp"
 #include "rows/row_threads.hpp"
 #include "rows/rows.hpp"
@@ -162,6 +163,11 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
         power_of_two_from(ceil_div(length, most)),
         std::min(kThreadsAcross,
                  static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(columns))))};
+    if (has_crossed_columns(plan, rows)) {
+      crossed.strip = std::max(crossed.strip / plan.vector, 1);
+      if (crossed.strip <= kThreadsOfStrip && crossed.threads() <= kThreadsAcross * blocks)
+        return crossed;
+    }
     while (crossed.strip > kWarp && crossed.threads() > kThreadsAcross) crossed.strip /= 2;
     if (crossed.threads() <= kThreadsAcross) return crossed;
   }
