@@ -144,6 +144,31 @@ struct Thread {
 #endif
   }
 
+#ifdef TURNS_INPUTS
+  // The same if some inputs lie along rows: the block brings them to shared memory, for some
+  // vectors of each thread at once. `first` is the number of its first row.
+  TILE_DEVICE void load_turned(Vector* vectors, u32 first) const {
+    begin_turned_inputs(p, first);
+    const int own = rank % kRowThreads;
+    Row at = row;
+    at.column = group * kAcross;
+#pragma unroll
+    for (int begun = 0; begun < kRegisterVectors; begun += kTurnedInputs) {
+      __syncthreads();  // all know where rows begin, and have taken the vectors before
+      bring_turned_inputs(p, rank - own + begun * kClusterRowThreads);
+      async_copy_commit();
+      async_copy_wait<0>();
+      __syncthreads();  // all inputs of these vectors are in shared memory
+#pragma unroll
+      for (int s = begun; s < begun + kTurnedInputs && s < kRegisterVectors; ++s) {
+        const Index v = rank + s * kClusterRowThreads;
+        at.place = own + (s - begun) * kRowThreads;
+        vectors[s].load(p, at, v, kStepsAreWhole || v < end);
+      }
+    }
+  }
+#endif
+
 #ifdef HOLDS_VALUES
   // Computes what several passes need of each element.
   TILE_DEVICE void hold_values(Vector* vectors) const {
@@ -507,7 +532,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #endif
 #else
   Vector vectors[kRegisterVectorsOrOne];
+#ifdef TURNS_INPUTS
+  self.load_turned(vectors, blockIdx.x / kBlocksOfRow * kGroups);
+#else
   self.load(vectors);
+#endif
 #ifdef HOLDS_VALUES
   self.hold_values(vectors);
 #endif

@@ -57,7 +57,7 @@ TILE_DEVICE unsigned char* partials_of(const Params& p) {
 struct Row {
   i64 c0;
   i64 c1;
-  int column, place;  // of a vector's outputs in shared memory
+  int column, place;  // of a vector's elements in shared memory
 };
 
 TILE_DEVICE Row row_at(const Params& p, u32 index) {
@@ -179,7 +179,7 @@ TILE_DEVICE void store_row(const Params& p, const Row& row,
                            const Results (&results)[kAcross]) {
 }
 
-// Finds where the block's rows begin in outputs that pass through shared memory.
+// Finds where the block's rows begin in operands that pass through shared memory.
 TILE_DEVICE void begin_turned(const Params& p, u32 first) {
   for (int i = threadIdx.x; i < 32; i += kThreads) {
     const u32 index = first + i / kAcross, e = i % kAcross;

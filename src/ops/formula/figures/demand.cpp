@@ -11,6 +11,7 @@
 #include "plan/sectors.hpp"
 #include "rows/rows.hpp"
 #include "rows/turned.hpp"
+#include "rows/turned_inputs.hpp"
 #include "staged/runs.hpp"
 
 namespace tilejit::figures {
@@ -167,7 +168,8 @@ void add_accesses(const Plan& plan, const Operand& operand, const OperandFigures
   // To shared memory, and from there.
   const auto* const staged = std::get_if<plan::StagedRows>(&plan.family);
   const bool gathered = staged != nullptr && plan::is_gathered(plan, *staged, operand);
-  if (operand.reach == Reach::transposed || plan::passes_turned(plan, operand) || gathered)
+  if (operand.reach == Reach::transposed || plan::passes_turned(plan, operand) ||
+      plan::comes_turned(plan, operand) || gathered)
     demand.accesses += 2 * count / of_access;
   const double words = count * std::max(1.0, operand.access_bytes / kWord) / of_access;
   if (operand.shifted) demand.shifted_words += 2 * words;

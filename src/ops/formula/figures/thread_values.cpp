@@ -6,6 +6,7 @@
 #include "device/access.hpp"
 #include "figures/of_families.hpp"
 #include "rows/turned.hpp"
+#include "rows/turned_inputs.hpp"
 #include "staged/runs.hpp"
 #include "tilejit/error.hpp"
 
@@ -129,7 +130,8 @@ ThreadValues transposed_values(const Plan& plan, const Operand& operand) {
 
 std::optional<Sectors> count_sectors(const Plan& plan, const Operand& operand,
                                      const SymbolValues& symbols) {
-  if (operand.per_row || plan::passes_turned(plan, operand)) return std::nullopt;
+  if (operand.per_row || plan::passes_turned(plan, operand) || plan::comes_turned(plan, operand))
+    return std::nullopt;
   const int vector_bytes = plan.vector * size_bytes(operand.dtype);
   if (operand.access_bytes > std::max(vector_bytes, 1)) return std::nullopt;  // staged: whole lines
   const auto* const staged = std::get_if<plan::StagedRows>(&plan.family);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "rows/turned.hpp"
+#include "rows/turned_inputs.hpp"
 #include "staged/runs.hpp"
 
 namespace tilejit::figures {
@@ -46,6 +47,10 @@ class Widths {
     if (staged != nullptr && plan::is_gathered(plan_, *staged, operand)) {
       return {WidthReason::Kind::one_value,
               "its rows are no run, so lanes copy neighbours of a row to shared memory first"};
+    }
+    if (plan::comes_turned(plan_, operand)) {
+      return {WidthReason::Kind::one_value,
+              "it lies along the rows, so blocks bring runs of them to shared memory"};
     }
     if (!is_wide(operand)) return strided(operand);
     if (std::holds_alternative<plan::Sheared>(plan_.family) && operand.reach == Reach::transposed) {

@@ -21,6 +21,7 @@
 #include "plan/vectors.hpp"
 #include "rows/crossed.hpp"
 #include "rows/rows.hpp"
+#include "rows/turned_inputs.hpp"
 #include "scan/scan.hpp"
 #include "sheared/shearing.hpp"
 #include "thread_value/thread_value.hpp"
@@ -50,17 +51,20 @@ enum class Tiles : std::uint8_t {
   none,
 };
 
+/// Which operand's order rows follow.
+enum class Order : std::uint8_t {
+  of_input,   ///< the widest input's
+  of_output,  ///< the first output's
+  of_output_with_turned_inputs,
+};
+
 /// Plans one operation: first the space, then widths, launch shape and parameters.
 class Planner {
  public:
   Planner(const Fused& op, const formula::Analysis& analysis, const Target& target,
-          const std::vector<Dim>& shape, Tiles tiles, bool light = false, bool by_output = false)
-      : op_(op),
-        analysis_(analysis),
-        shape_(shape),
-        tiles_(tiles),
-        light_(light),
-        by_output_(by_output) {
+          const std::vector<Dim>& shape, Tiles tiles, bool light = false,
+          Order order = Order::of_input)
+      : op_(op), analysis_(analysis), shape_(shape), tiles_(tiles), light_(light), order_(order) {
     plan_.target = target;
     plan_.program = analysis.program;
   }
@@ -115,7 +119,7 @@ class Planner {
       if (const auto other = operand_of_most_bytes(); other && !light_)
         modes_ = iterate_together(op, analysis, kept, *other);
     } else {
-      const std::size_t widest = by_output_ ? leader_ : widest_input();
+      const std::size_t widest = order_ == Order::of_input ? widest_input() : leader_;
       // A scan takes its axis in the order of the coordinates.
       auto along = iterate_together(op, analysis, reduced,
                                     direction_ ? std::nullopt : std::optional(widest));
@@ -280,9 +284,10 @@ class Planner {
     std::ranges::move(outer, std::back_inserter(modes_));
   }
 
-  [[nodiscard]] Family family_of(const Rows& rows) const {
+  [[nodiscard]] Family family_of(Rows rows) const {
     if (light_) return Light{rows, direction_};
     if (direction_) return Scan{rows, *direction_};
+    rows.turned_inputs = order_ == Order::of_output_with_turned_inputs ? 1 : 0;
     return rows;
   }
 
@@ -404,7 +409,7 @@ class Planner {
   formula::Analysis analysis_with_places_;
   Tiles tiles_;
   bool light_;
-  bool by_output_;
+  Order order_;
   std::uint32_t axes_ = 0;  ///< axes over which the formula reduces or scans
   std::optional<Direction> direction_;
   std::vector<IterationMode> modes_;
@@ -456,8 +461,16 @@ Plan make_plan_in_space(const Fused& op, const formula::Analysis& analysis, cons
   if (op.tuning != Tuning{}) return plan;
   // Outputs of short columns that lie along these are stored as runs, too, if rows are staged.
   if (const auto* rows = std::get_if<Rows>(&plan.family); rows != nullptr && rows->turned > 0) {
-    Plan by_output = Planner(op, analysis, target, shape, Tiles::any, false, true).run();
+    Plan by_output =
+        Planner(op, analysis, target, shape, Tiles::any, false, Order::of_output).run();
     if (reads_side_by_side(by_output)) return by_output;
+  }
+  const bool staged = std::holds_alternative<StagedRows>(plan.family);
+  if (lies_across_output(plan) && !staged) {
+    Plan turned =
+        Planner(op, analysis, target, shape, Tiles::any, false, Order::of_output_with_turned_inputs)
+            .run();
+    if (turns_well(turned, plan)) return turned;
   }
   // Two chunks of 4 bytes take as many requests as the elements in them, for each of which the
   // device has a thread.

@@ -12,6 +12,7 @@
 #include "rows/row_threads.hpp"
 #include "rows/rows.hpp"
 #include "rows/turned.hpp"
+#include "rows/turned_inputs.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -127,7 +128,8 @@ bool lies_along(const Plan& plan, const Rows& rows) {
   const bool by_lanes = lanes_store_runs(plan, rows);
   return std::ranges::any_of(plan.operands, [&](const Operand& operand) {
     const OperandMode &along = operand.modes[rows.first], &across = operand.modes[0];
-    if (along.size() != 1 || across.size() != 1) return false;
+    if (along.size() != 1 || across.size() != 1 || is_turned_input(plan, rows, operand))
+      return false;
     if (operand.written) {
       return !operand.per_row && along[0].stride.is(1) &&
              (by_lanes || !is_turned(plan, rows, operand));
@@ -384,6 +386,8 @@ int most_of_columns(const Plan& plan) {
                                                                           : kMostAcross;
   int widest = 1;
   for (const Operand& operand : plan.operands) widest = std::max(widest, size_bytes(operand.dtype));
+  // Rows side by side have own banks of shared memory, not those a vector apart.
+  if (rows->turned_inputs > 0) return std::max(1, kNarrowestAccess / widest);
   Plan wider = plan;
   for (int vector = std::min(kMostElements, device::kWidestAccess / widest);
        vector * widest > kNarrowestAccess; vector /= 2) {

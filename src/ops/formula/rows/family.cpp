@@ -8,6 +8,7 @@
 #include "rows/row_shape.hpp"
 #include "rows/rows.hpp"
 #include "rows/turned.hpp"
+#include "rows/turned_inputs.hpp"
 
 namespace tilejit::plan {
 
@@ -21,6 +22,7 @@ void Rows::choose_launch(Plan& plan, const Tuning& tuning) {
   plan.unroll =
       tuning.unroll.value_or(static_cast<int>(std::min<std::int64_t>(batch_of_rows(plan), most)));
   turned = turned_vectors(plan, *this);
+  turned_inputs = turned_input_vectors(plan, *this);
 }
 
 std::int64_t Rows::unit_extent(const Plan& plan, std::size_t m) const noexcept {
@@ -58,6 +60,7 @@ void Rows::write_json(core::JsonLine& line) const {
       .member("ahead", ahead);
   if (abreast) line.member("abreast", true);
   if (turned > 0) line.member("turned", turned);
+  if (turned_inputs > 0) line.member("turned_inputs", turned_inputs);
   if (alike > 1) line.member("alike", alike);
   if (atomics) line.member("atomics", true);
   line.close('}');

@@ -24,6 +24,9 @@ struct Rows {
   /// Vectors of a thread whose outputs, which lie along the row, pass through shared memory at
   /// once; 0: threads store them.
   int turned = 0;
+  /// The same of inputs that lie along the row; 0: threads load them. While a plan is made,
+  /// whether it may turn any.
+  int turned_inputs = 0;
   /// Rows along the outermost kept mode for which threads store one result, since no input varies
   /// along that mode.
   int alike = 1;

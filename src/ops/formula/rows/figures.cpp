@@ -5,6 +5,7 @@
 #include "figures/of_families.hpp"
 #include "rows/rows.hpp"
 #include "rows/turned.hpp"
+#include "rows/turned_inputs.hpp"
 
 namespace tilejit::figures {
 
@@ -55,7 +56,8 @@ int vectors_ahead(const Plan& plan, const plan::Rows& rows, const Operand& opera
 }
 
 std::int64_t shared_bytes(const Plan& plan, const plan::Rows& rows) {
-  const std::int64_t turned = rows.turned > 0 ? plan::turned_bytes(plan, rows) : 0;
+  const std::int64_t turned = (rows.turned > 0 ? plan::turned_bytes(plan, rows) : 0) +
+                              (rows.turned_inputs > 0 ? plan::turned_input_bytes(plan, rows) : 0);
   if ((!rows.along() || rows.abreast) && plan::threads_of_row(rows) == 1) return turned;
   const std::int64_t slots =
       rows.along() && !rows.abreast

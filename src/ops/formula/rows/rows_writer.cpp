@@ -12,6 +12,7 @@
 #include "rows/row_shape.hpp"
 #include "rows/rows.hpp"
 #include "rows/turned.hpp"
+#include "rows/turned_inputs.hpp"
 
 namespace tilejit::render {
 namespace {
@@ -46,6 +47,7 @@ std::vector<std::string_view> RowsWriter::own_headers() const {
   if (std::ranges::any_of(passes_.sums, is_centred)) headers.emplace_back("centred");
   headers.emplace_back("dependent");
   if (rows_.turned > 0) headers.emplace_back("turned");
+  if (rows_.turned_inputs > 0) headers.emplace_back("turned_inputs");
   if (finds_places_by_warps()) headers.emplace_back("places");
   if (keeps_inputs()) headers.emplace_back(plan_.peeled ? "kept" : "bulk");
   if (combines_rows()) headers.emplace_back("row_totals");
@@ -58,6 +60,7 @@ void RowsWriter::write_behind_formula() {
   write_vector();
   write_row_store();
   if (rows_.turned > 0) write_turned();
+  if (rows_.turned_inputs > 0) write_turned_inputs();
 }
 
 void RowsWriter::write_sharing() {
@@ -107,6 +110,7 @@ void RowsWriter::write_steps() {
     line(fmt::format("alignas(16) __shared__ unsigned char turned_outputs[{}];",
                      plan::turned_bytes(plan_, rows_)));
   }
+  if (rows_.turned_inputs > 0) write_turning_of_inputs();
   if (const int blocks = blocks_at_once(); blocks > 1)
     line(fmt::format("#define BLOCKS_AT_ONCE {}  // of a multiprocessor", blocks));
   if (has_few_threads()) line("#define HAS_FEW_THREADS 1  // which exchange no places");
@@ -251,6 +255,7 @@ bool RowsWriter::has_row_start(const Operand& operand) const {
 }
 
 Code RowsWriter::source_of(const Operand& operand) const {
+  if (turns_input(operand)) return turned_source_of(operand);
   if (!has_row_start(operand)) return CombiningWriter::source_of(operand);
   Code address = offset_among(operand.modes, Among::reduced);
   address.text.insert(0, fmt::format("row.from{}", operand.tensor));
@@ -262,8 +267,9 @@ bool RowsWriter::turns(const Operand& operand) const {
 }
 
 std::string RowsWriter::row_members() const {
-  return rows_.turned > 0 ? "  int column, place;  // of a vector's outputs in shared memory\n"
-                          : "";
+  return rows_.turned > 0 || rows_.turned_inputs > 0
+             ? "  int column, place;  // of a vector's elements in shared memory\n"
+             : "";
 }
 
 std::string RowsWriter::turned_outputs(const Operand& operand) const {
@@ -278,47 +284,9 @@ Code RowsWriter::destination_of(const Operand& operand) const {
 }
 
 std::string RowsWriter::stride_of(const Operand& operand) const {
+  if (turns_input(operand)) return fmt::format("{}", plan::turned_input_pitch(rows_, operand));
   return turns(operand) ? fmt::format("{}", plan::turned_pitch(plan_, rows_, operand))
                         : CombiningWriter::stride_of(operand);
-}
-
-/// Writes where the block's rows begin in the outputs that are turned, and how these are stored.
-void RowsWriter::write_turned() {
-  const std::int64_t columns = plan::turned_columns(plan_, rows_);
-  std::int64_t place = plan::turned_begins(plan_, rows_);
-  Code begins;
-  std::string takes;
-  for (const Operand& operand : plan_.operands) {
-    if (!turns(operand)) continue;
-    const std::string of_rows = fmt::format("reinterpret_cast<i64*>(turned_outputs + {})", place);
-    Code begin = offset_among(operand.modes, Among::kept);
-    begin.text = fmt::format("    {}[i] = exists ? i64(e) * {}{} : -1;\n", of_rows,
-                             CombiningWriter::stride_of(operand), begin.text);
-    begins += begin;
-    takes += fmt::format(
-        "  take_turned<kThreads, {}, kRowThreads, kCluster, kTurned, {}>(p.t{}, {}, {}, before, "
-        "row_length(p));\n",
-        columns, plan::turned_pitch(plan_, rows_, operand), operand.tensor, turned_outputs(operand),
-        of_rows);
-    place += plan::kBytesOfBegin * columns;
-  }
-  write_turned_begins(columns, begins);
-  line("// Stores these outputs, from element `before` of the rows on.");
-  line("TILE_DEVICE void store_turned(const Params& p, Index before) {\n" + takes + "}");
-}
-
-void RowsWriter::write_turned_begins(std::int64_t columns, const Code& begins) {
-  line("\n// Finds where the block's rows begin in outputs that pass through shared memory.");
-  line("TILE_DEVICE void begin_turned(const Params& p, u32 first) {");
-  line(fmt::format("  for (int i = threadIdx.x; i < {}; i += kThreads) {{", columns));
-  line("    const u32 index = first + i / kAcross, e = i % kAcross;");
-  line("    const Row row = row_at(p, index < u32(p.total) ? index : 0);");
-  line(plan_.ragged ? "    const bool exists = index < u32(p.total) && int(e) < row.valid;"
-                    : "    const bool exists = index < u32(p.total);");
-  for (const std::size_t m : begins.coordinates)
-    line(fmt::format("    const i64 c{0} = row.c{0};", m));
-  out_ += begins.text;
-  line("  }\n}\n");
 }
 
 bool RowsWriter::keeps_inputs() const {

@@ -54,9 +54,15 @@ class RowsWriter : public CombiningWriter {
   [[nodiscard]] bool asks_in_passes() const;
   void write_alike();
   void write_turned();
-  void write_turned_begins(std::int64_t columns, const Code& begins);
+  void write_begins(const char* function, std::string_view exists, std::int64_t columns,
+                    const Code& begins);
   [[nodiscard]] bool turns(const plan::Operand& operand) const;
   [[nodiscard]] std::string turned_outputs(const plan::Operand& operand) const;
+  void write_turning_of_inputs();
+  void write_turned_inputs();
+  [[nodiscard]] bool turns_input(const plan::Operand& operand) const;
+  [[nodiscard]] std::string turned_input(const plan::Operand& operand) const;
+  [[nodiscard]] Code turned_source_of(const plan::Operand& operand) const;
   void write_kept();
   void write_kept_chunks();
   void write_kept_vectors();
