@@ -88,5 +88,20 @@ TEST(EmulatedRows, CrossColumnsOfInputsInAnotherOrder) {
   kernels.verify_all(random);
 }
 
+TEST(EmulatedRows, AreStagedInTheOrderOfTheOutput) {
+  const RandomCase one{.op = {.tensors = {{"x", bf16, "(88,96,4,57):(57,20064,5016,1)"},
+                                          {"y", bf16, "(88,96,4,57):(21888,228,57,1)"}},
+                              .formula = kSoftmax,
+                              .axis = {3}},
+                       .symbols = {},
+                       .scalars = {}};
+  EXPECT_EQ(EmulatedKernels::templates_of(one.op), "fused_staged ");
+  EmulatedKernels kernels;
+  kernels.add("rows of the input are elsewhere", one);
+  ASSERT_TRUE(kernels.compile());
+  Random random(43);
+  kernels.verify_all(random);
+}
+
 }  // namespace
 }  // namespace tilejit::test

@@ -50,6 +50,11 @@ TEST_F(Turned, RowsAndColumnsAgreeWithTheReference) {
         {"m", b8, "(20,48,1280):(61440,1280,1)"},
         {"y", f16, "(20,48,1280):(61440,1280,1)"}},
        kMasked},
+      {"short rows, staged in the order of the output",
+       {{"x", bf16, "(88,96,4,57):(57,20064,5016,1)"},
+        {"y", bf16, "(88,96,4,57):(21888,228,57,1)"}},
+       kSoftmax,
+       3},
   };
   Random random(20261126);
   for (const Case& c : cases) {

@@ -219,5 +219,19 @@ TEST(Staged, RefuseKnobsOfReductionsInScans) {
   EXPECT_EQ(staged_of(plan)->row_threads, 4);
 }
 
+// Short rows of which threads would store 2 bytes of a sector each, 50 of them in a nanosecond.
+TEST(Staged, RowsFollowTheOutputIfThreadsWouldStoreParts) {
+  const auto orders = [](const std::string& x, const std::string& y) {
+    Fused op = test::make_op(bf16, {{"x", x}, {"y", y}}, "e = exp(x - max(x)); y = e / sum(e)");
+    op.axis = {3};
+    const Plan plan = plan_of(op);
+    EXPECT_TRUE(std::holds_alternative<StagedRows>(plan.family));
+    return extents_of(plan);
+  };
+  const std::string shape = "(88,1536,4,57):", row_major = shape + "(350208,228,57,1)";
+  EXPECT_EQ(orders(shape + "(57,20064,5016,1)", row_major), "57 6144 88");
+  EXPECT_EQ(orders(row_major, row_major), "57 540672");
+}
+
 }  // namespace
 }  // namespace tilejit::plan

@@ -24,6 +24,7 @@
 #include "rows/turned_inputs.hpp"
 #include "scan/scan.hpp"
 #include "sheared/shearing.hpp"
+#include "staged/direct.hpp"
 #include "thread_value/thread_value.hpp"
 #include "tile/tiling.hpp"
 #include "tilejit/error.hpp"
@@ -465,8 +466,13 @@ Plan make_plan_in_space(const Fused& op, const formula::Analysis& analysis, cons
         Planner(op, analysis, target, shape, Tiles::any, false, Order::of_output).run();
     if (reads_side_by_side(by_output)) return by_output;
   }
+  if (stores_parts(plan)) {
+    Plan by_output =
+        Planner(op, analysis, target, shape, Tiles::any, false, Order::of_output).run();
+    if (reads_instead(by_output, plan)) return by_output;
+  }
   const bool staged = std::holds_alternative<StagedRows>(plan.family);
-  if (lies_across_output(plan) && !staged) {
+  if (lies_across_output(plan) && (!staged || stores_parts(plan))) {
     Plan turned =
         Planner(op, analysis, target, shape, Tiles::any, false, Order::of_output_with_turned_inputs)
             .run();

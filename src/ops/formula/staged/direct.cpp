@@ -1,0 +1,87 @@
+#include "staged/direct.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "device/access.hpp"
+#include "device/scale.hpp"
+#include "plan/sectors.hpp"
+#include "rows/rows.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+// Sectors that lanes store in parts, and bytes that are read, in a microsecond.
+constexpr double kPartsOfUs = 50e3, kBytesOfUs = 2.9e6;
+constexpr double kMostOfWhole = 1.5;  // bytes of sectors, of lanes that store whole ones
+constexpr double kGainOfOrder = 0.7;  // of accesses that another order of rows would cost
+
+/// `rows` neighbouring rows, of which each has `length` elements.
+std::vector<std::int64_t> rows_of_box(const Plan& plan, std::int64_t length, std::int64_t rows) {
+  std::vector<std::int64_t> box(plan.extents.size(), 1);
+  box[0] = std::min(length, plan.extents[0].value());
+  for (std::size_t m = 1; m < plan.extents.size(); ++m) {
+    box[m] = std::min(rows, plan.extents[m].value());
+    rows = std::max<std::int64_t>(1, rows / plan.extents[m].value());
+  }
+  return box;
+}
+
+double elements_of(const Plan& plan) {
+  double elements = 1;
+  for (const Dim& extent : plan.extents) elements *= static_cast<double>(extent.value());
+  return elements;
+}
+
+/// Microseconds in which threads access what has an element for each element of the space and does
+/// not come as a run: parts of sectors that lanes store, and the sectors that a block reads.
+double direct_us(const Plan& plan, const StagedRows& staged) {
+  const int threads = staged.row_threads;
+  const auto block = rows_of_box(plan, plan.extents[0].value(), staged.units_per_block(plan));
+  const double elements = elements_of(plan);
+  double us = 0;
+  for (const Operand& operand : plan.operands) {
+    if (!spans_space(operand, staged) || staged_pitch(plan, operand)) continue;
+    const std::int64_t access = std::max(1, operand.access_bytes / size_bytes(operand.dtype));
+    const auto warp = rows_of_box(plan, threads * access, kWarp / threads);
+    const double bytes =
+        elements * bytes_of_element(operand, plan.extents, operand.written ? warp : block);
+    const bool whole = bytes < kMostOfWhole * elements * size_bytes(operand.dtype);
+    us +=
+        operand.written && !whole ? bytes / device::kSectorBytes / kPartsOfUs : bytes / kBytesOfUs;
+  }
+  return us;
+}
+
+/// Microseconds in which memory moves what has an element for each element of the space.
+double bytes_us(const Plan& plan, const Rows& rows) {
+  int bytes = 0;
+  for (const Operand& operand : plan.operands) {
+    if (spans_space(operand, rows)) bytes += size_bytes(operand.dtype);
+  }
+  return elements_of(plan) * bytes / kBytesOfUs;
+}
+
+/// The plan's family, if it stages rows of known extents that are reduced.
+const StagedRows* staged_of(const Plan& plan) {
+  const auto* const staged = std::get_if<StagedRows>(&plan.family);
+  const bool suits = staged != nullptr && staged->columns == 1 && !staged->direction &&
+                     std::ranges::all_of(plan.extents, &Dim::is_known);
+  return suits ? staged : nullptr;
+}
+
+}  // namespace
+
+bool stores_parts(const Plan& plan) {
+  const StagedRows* const staged = staged_of(plan);
+  return staged != nullptr && elements_of(plan) >= static_cast<double>(device::kThreadsAtOnce) &&
+         direct_us(plan, *staged) > bytes_us(plan, *staged);
+}
+
+bool reads_instead(const Plan& by_output, const Plan& plan) {
+  const StagedRows *const after = staged_of(by_output), *const before = staged_of(plan);
+  return after != nullptr && before != nullptr &&
+         direct_us(by_output, *after) < kGainOfOrder * direct_us(plan, *before);
+}
+
+}  // namespace tilejit::plan
