@@ -69,6 +69,14 @@ void EmulatedKernels::add(const std::string& what, RandomCase c) {
   kernels_.push_back({what, std::move(c), std::move(plan), {}});
 }
 
+void EmulatedKernels::add_ordered(const std::string& what, RandomCase c, std::size_t first) {
+  add(what, std::move(c));
+  plan::Family& family = kernels_.back().plan.family;
+  if (auto* const box = std::get_if<plan::Box>(&family)) box->first = first;
+  if (auto* const tile = std::get_if<plan::Tile>(&family)) tile->first = first;
+  if (auto* const sheared = std::get_if<plan::Sheared>(&family)) sheared->first = first;
+}
+
 bool EmulatedKernels::add_light(const std::string& what, RandomCase c) {
   c.op.name = "k" + std::to_string(kernels_.size());
   const formula::Analysis analysis = formula::analyze(c.op);

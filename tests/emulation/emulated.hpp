@@ -30,6 +30,8 @@ class EmulatedKernels {
   /// Plans and renders `c`. Operations with f8 cannot run: their conversions are instructions of
   /// the device.
   void add(const std::string& what, RandomCase c);
+  /// The same with its blocks counted along mode `first` first, which only large spaces have.
+  void add_ordered(const std::string& what, RandomCase c, std::size_t first);
   /// The same with its light plan. Returns false if it has none.
   bool add_light(const std::string& what, RandomCase c);
   /// Replaces the first `from` in the text of the last one, to see that it then goes wrong.

@@ -113,5 +113,41 @@ TEST(EmulatedTiles, OfSymbolicExtentsAreCutOffAnywhere) {
   kernels.verify_all(random);
 }
 
+TEST(EmulatedTiles, TakeBlocksInOtherOrders) {
+  struct Case {
+    const char* what;
+    std::vector<Tensor> tensors;
+    const char* families;
+    std::size_t first;
+  };
+  const Case cases[] = {
+      {"tiles cut off on both sides",
+       {{"x", f32, "(101,203):(1,101)"}, {"y", f32, "(101,203):(203,1)"}},
+       "fused_tile ",
+       1},
+      {"tiles of an outer mode",
+       {{"x", f32, "(3,101,203):(20503,1,101)"}, {"y", f32, "(3,101,203):(20503,203,1)"}},
+       "fused_tile ",
+       2},
+      {"sheared tiles",
+       {{"x", f16, "(170,49,241):(11809,1,49)"}, {"y", f16, "(170,49,241):(11809,241,1)"}},
+       "fused_sheared ",
+       2},
+      {"boxes",
+       {{"x", f32, "(39,5,379,2):(5,1,195,73905)"}, {"y", f32, "(39,5,379,2):(3790,758,2,1)"}},
+       "fused_box ",
+       2},
+  };
+  EmulatedKernels kernels;
+  for (const Case& c : cases) {
+    const Fused op{.tensors = c.tensors, .formula = "y = x"};
+    EXPECT_EQ(EmulatedKernels::templates_of(op), c.families) << c.what;
+    kernels.add_ordered(c.what, {.op = op, .symbols = {}, .scalars = {}}, c.first);
+  }
+  ASSERT_TRUE(kernels.compile());
+  Random random(28);
+  kernels.verify_all(random);
+}
+
 }  // namespace
 }  // namespace tilejit::test

@@ -1,5 +1,6 @@
 // Boxes: operands that are contiguous along several or short modes, each in an order of its own.
 #include "gpu/gpu_fixture.hpp"
+#include "plan/block_order.hpp"
 #include "plan/plan.hpp"
 
 namespace tilejit::test {
@@ -42,6 +43,27 @@ TEST_F(Boxes, AgreeWithTheReference) {
     run_and_verify({.op = op, .symbols = {}, .scalars = {}}, random);
   }
   EXPECT_GE(2 * boxes, static_cast<int>(cases.size()));
+}
+
+// Large enough that caches lose sectors between tiles which share them.
+TEST_F(Boxes, AndTilesAreCountedInOtherOrders) {
+  struct Case {
+    const char* family;
+    std::vector<Tensor> tensors;
+  };
+  const Case cases[] = {
+      {"fused_sheared", {{"x", f16, "(139,51001):(1,139)"}, {"y", f16, "(139,51001):(51001,1)"}}},
+      {"fused_box", {{"x", f16, "(395,25000):(1,395)"}, {"y", f32, "(395,25000):(25000,1)"}}},
+  };
+  Random random(20261126);
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.family);
+    const Fused op{.tensors = c.tensors, .formula = "y = x"};
+    const plan::Plan plan = plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0});
+    EXPECT_EQ(plan::template_name(plan), c.family);
+    EXPECT_EQ(plan::order_of_blocks(plan), (std::vector<std::size_t>{1, 0}));
+    run_and_verify({.op = op, .symbols = {}, .scalars = {}}, random);
+  }
 }
 
 }  // namespace

@@ -54,13 +54,13 @@ struct Tile {
 
 TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
   Tile tile;
-  const u32 rest1 = t / u32(1ull);
-  tile.c0 = i64(t - rest1 * u32(1ull)) * 5;  // 5
+  const u32 rest4 = t / u32(2ull);
+  tile.c3 = i64(t - rest4 * u32(2ull)) * 20;  // 39
+  const u32 rest1 = rest4 / u32(1ull);
+  tile.c0 = i64(rest4 - rest1 * u32(1ull)) * 5;  // 5
   const u32 rest2 = rest1 / u32(512ull);
   tile.c1 = i64(rest1 - rest2 * u32(512ull)) * 16;  // 8191
-  const u32 rest3 = rest2 / u32(1ull);
-  tile.c2 = i64(rest2 - rest3 * u32(1ull)) * 5;  // 5
-  tile.c3 = i64(rest3) * 20;
+  tile.c2 = i64(rest2) * 5;
   const i64 left1 = 8191ll - tile.c1;
   tile.n1 = left1 < 16 ? u32(left1) : 16;
   const i64 left3 = 39ll - tile.c3;

@@ -96,7 +96,9 @@ void Box::write_json(core::JsonLine& line) const {
     }
     line.close('}');
   }
-  line.close(']').close('}');
+  line.close(']');
+  if (first != 0) line.member("first", static_cast<int>(first));
+  line.close('}');
 }
 
 }  // namespace tilejit::plan

@@ -37,6 +37,7 @@ struct Box {
   std::vector<std::int64_t> extents = {};   ///< of a box, one per mode of the space
   Walk direct = {};                         ///< in which the other operands are accessed
   std::vector<Transposed> transposed = {};  ///< at least one
+  std::size_t first = 0;                    ///< the mode along which blocks follow one another
   bool operator==(const Box&) const = default;
 
   // What plan::IsFamily says.

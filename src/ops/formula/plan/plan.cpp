@@ -9,6 +9,7 @@
 #include "device/scale.hpp"
 #include "map/flat.hpp"
 #include "map/strided.hpp"
+#include "plan/block_order.hpp"
 #include "plan/copied_weights.hpp"
 #include "plan/crossed.hpp"
 #include "plan/iteration.hpp"
@@ -93,6 +94,7 @@ class Planner {
     if (!has_knobs()) suit_strided(plan_);
     if (std::holds_alternative<Map>(plan_.family) && !light_ && !op_.tuning.unroll)
       spread_heavy(plan_);
+    if (!light_) choose_block_order(plan_);
     choose_index();
     plan_.params = params_of(op_, plan_);
     plan_.params_bytes = operation::struct_bytes(plan_.params);

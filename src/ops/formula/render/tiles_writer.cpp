@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "plan/block_order.hpp"
+
 namespace tilejit::render {
 
 std::string TilesWriter::coordinate(std::size_t m) const {
@@ -18,12 +20,12 @@ void TilesWriter::write_members() {
 }
 
 void TilesWriter::write_origin() {
-  const std::size_t rank = plan_.extents.size();
+  const std::vector<std::size_t> order = plan::order_of_blocks(plan_);
   std::string from = "t";
-  for (std::size_t m = 0; m < rank; ++m) {
+  for (const std::size_t m : order) {
     const std::int64_t unit = plan::unit_extent(plan_, m);
     const std::string scale = unit == 1 ? "" : fmt::format(" * {}", unit);
-    if (m + 1 == rank) return line(fmt::format("  tile.c{} = i64({}){};", m, from, scale));
+    if (m == order.back()) return line(fmt::format("  tile.c{} = i64({}){};", m, from, scale));
     const std::string rest = fmt::format("rest{}", m + 1);
     const auto [count, quotient] = split_at(m, unit, from, "u32");
     line(fmt::format("  const u32 {} = {};\n  tile.c{} = i64({} - {} * {}){};  // {}", rest,

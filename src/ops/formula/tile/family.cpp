@@ -58,8 +58,9 @@ void Tile::write_json(core::JsonLine& line) const {
       .member("rows", rows)
       .key("ragged")
       .raw(ragged ? "true" : "false")
-      .member("copies", copies)
-      .close('}');
+      .member("copies", copies);
+  if (first != 0) line.member("first", static_cast<int>(first));
+  line.close('}');
 }
 
 }  // namespace tilejit::plan

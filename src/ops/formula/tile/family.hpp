@@ -14,6 +14,7 @@ struct Tile {
   int rows = 1;          ///< elements along `mode`, a power of two
   bool ragged = true;    ///< the last vector along `mode` may be partial
   int copies = 1;  ///< vectors of a thread that are unrolled; if all are, they are loaded ahead
+  std::size_t first = 0;  ///< the mode along which blocks follow one another
   bool operator==(const Tile&) const = default;
 
   // What plan::IsFamily says.

@@ -1,0 +1,84 @@
+// The order in which the blocks of tiles and boxes are counted.
+#include "plan/block_order.hpp"
+
+#include <gtest/gtest.h>
+
+#include "plan/plans.hpp"
+#include "support/specs.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+std::vector<std::size_t> order_of(DType dtype, const char* x, const char* y) {
+  return order_of_blocks(plan_of(test::make_op(dtype, {{"x", x}, {"y", y}}, "y = x")));
+}
+
+TEST(BlockOrder, HasNeighboursFollowBeforeTheirSectorsAreLost) {
+  struct Row {
+    const char* what;
+    DType dtype;
+    const char *x, *y, *family;
+    std::vector<std::size_t> order;
+  };
+  const Row rows[] = {
+      {"runs that end within sectors, of which the next tile along them has the rest",
+       f32,
+       "(101,160439):(1,101)",
+       "(101,160439):(160439,1)",
+       "fused_tile",
+       {1, 0}},
+      {"the same of 2 bytes",
+       f16,
+       "(395,168145):(1,395)",
+       "(395,168145):(168145,1)",
+       "fused_sheared",
+       {1, 0}},
+      {"runs that end with sectors",
+       f32,
+       "(104,160439):(1,104)",
+       "(104,160439):(160439,1)",
+       "fused_tile",
+       {0, 1}},
+      {"neighbours that come soon",
+       f32,
+       "(101,8191):(1,101)",
+       "(101,8191):(8191,1)",
+       "fused_box",
+       {0, 1}},
+      {"too many rows at a time",
+       f16,
+       "(1386,68145):(1,1386)",
+       "(1386,68145):(68145,1)",
+       "fused_sheared",
+       {0, 1}},
+      {"outputs would lose more",
+       f32,
+       "(9001,8191):(1,9001)",
+       "(9001,8191):(8191,1)",
+       "fused_tile",
+       {0, 1}},
+  };
+  for (const Row& row : rows) {
+    const Fused op = test::make_op(row.dtype, {{"x", row.x}, {"y", row.y}}, "y = x");
+    EXPECT_EQ(template_name(plan_of(op)), row.family) << row.what;
+    EXPECT_EQ(order_of(row.dtype, row.x, row.y), row.order) << row.what;
+  }
+}
+
+TEST(BlockOrder, IsOfAllModes) {
+  Plan plan = plan_of(test::make_op(
+      bf16, {{"x", "(71,2048,3,9):(1,1917,71,213)"}, {"y", "(71,2048,3,9):(55296,27,9,1)"}},
+      "y = x"));
+  EXPECT_EQ(order_of_blocks(plan), (std::vector<std::size_t>{0, 1, 2, 3}));
+  EXPECT_EQ(to_json(plan).find("\"first\""), std::string::npos);
+  std::get<Box>(plan.family).first = 2;
+  EXPECT_EQ(order_of_blocks(plan), (std::vector<std::size_t>{2, 0, 1, 3}));
+  EXPECT_NE(to_json(plan).find("\"first\":2"), std::string::npos);
+}
+
+TEST(BlockOrder, IsNoMatterOfUnknownExtents) {
+  EXPECT_EQ(order_of(f32, "(101,N):(1,101)", "(101,N):(N,1)"), (std::vector<std::size_t>{0, 1}));
+}
+
+}  // namespace
+}  // namespace tilejit::plan
