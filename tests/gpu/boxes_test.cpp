@@ -66,5 +66,32 @@ TEST_F(Boxes, AndTilesAreCountedInOtherOrders) {
   }
 }
 
+TEST_F(Boxes, AndTilesOfOtherSidesAgreeWithTheReference) {
+  const std::vector<Fused> ops = {
+      // tiles of 48 instead of 64 columns
+      {.tensors = {{"x", f32, "(20000,288):(1,20000)"}, {"y", f32, "(20000,288):(288,1)"}},
+       .formula = "y = x"},
+      // the output passes through shared memory in place of two inputs
+      {.tensors = {{"x", f32, "(101,7003):(1,101)"},
+                   {"z", f32, "(101,7003):(1,101)"},
+                   {"y", f32, "(101,7003):(7003,1)"}},
+       .formula = "y = min(x, z)"},
+      // boxes with what lies behind gaps
+      {.tensors = {{"x", f16, "(2,2,4,12,1921):(1,76840,10,153680,40)"},
+                   {"y", f16, "(2,2,4,12,1921):(184416,92208,23052,1921,1)"}},
+       .formula = "y = x"},
+      // shorter boxes
+      {.tensors = {{"x", bf16, "(184067,7):(1,184067)"},
+                   {"w", bf16, "(184067,1):(1,0)"},
+                   {"y", bf16, "(184067,7):(7,1)"}},
+       .formula = "y = x + w"},
+  };
+  Random random(20261127);
+  for (const Fused& op : ops) {
+    SCOPED_TRACE(to_string(op.tensors.front().layout));
+    run_and_verify({.op = op, .symbols = {}, .scalars = {}}, random);
+  }
+}
+
 }  // namespace
 }  // namespace tilejit::test

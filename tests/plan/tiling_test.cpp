@@ -64,6 +64,8 @@ TEST(Tiling, SidesFollowDtypesAndExtents) {
        12, false, false},
       {"80 columns by 128", f16, "(937728,80):(1,937728)", "(937728,80):(80,1)", 8, 80, 128, 160, 1,
        false, false},
+      {"576 columns by 96, of which there is one tile more than of 128", f16,
+       "(33520,576):(1,33520)", "(33520,576):(576,1)", 8, 96, 128, 192, 1, false, false},
       {"symbolic", f32, "(M,N):(1,M)", "(M,N):(N,1)", 1, 64, 64, 256, 16, false, false},
   };
   for (const Row& row : kRows) {

@@ -23,8 +23,10 @@ constexpr int kMaxAccesses = 16;
 constexpr std::int64_t kManyLargeTiles = 4 * device::kManyTiles;  // of many squares a thread
 constexpr std::int64_t kFewestTiles = device::kManyTiles / 2;     // two on every multiprocessor
 constexpr int kFewSquares = 4;                                    // a thread
-constexpr double kLeastGain = 1.06;  // of slots, if sides are no powers of two
-constexpr double kMostEmpty = 1.25;  // slots of a tile's side, per slot of half the side
+constexpr double kLeastGain = 1.06;       // of slots, if sides are no powers of two
+constexpr double kLeastGainOfMore = 1.1;  // the same if tiles are also more
+constexpr std::int64_t kMostTiles = 2;    // more along a mode than with powers of two
+constexpr double kMostEmpty = 1.25;       // slots of a tile's side, per slot of half the side
 
 /// Whether neither mode 0 nor `m` is split among several leaves, and `m` is the contiguous one.
 bool crosses(const Operand& operand, std::size_t m) {
@@ -65,10 +67,10 @@ bool is_mostly_empty(const Dim& extent, int side) {
   return slots(side) > kMostEmpty * slots(side / 2);
 }
 
-/// The least side with which as many tiles as with `side` have the mode.
-int fitted_side(const Dim& extent, int side, int vector, int sector) {
+/// The least side with which `more` tiles than with `side` have the mode.
+int fitted_side(const Dim& extent, int side, int vector, int sector, std::int64_t more) {
   if (!extent.is_known()) return side;
-  const std::int64_t tiles = core::ceil_div(extent.value(), std::int64_t{side});
+  const std::int64_t tiles = core::ceil_div(extent.value(), std::int64_t{side}) + more;
   const std::int64_t unit = tiles == 1 ? vector : std::max(vector, sector);
   return static_cast<int>(core::ceil_div(core::ceil_div(extent.value(), tiles), unit) * unit);
 }
@@ -226,14 +228,17 @@ Tile fitted_tile(const Tile& chosen, const std::vector<Operand>& operands,
   };
   const int before = threads_of_tile(tile, vector).value_or(kMaxTileThreads);
   const int sector = device::kSectorBytes / narrowest;
-  for (int columns = fitted_side(extents.front(), tile.columns, vector, sector);
-       columns < tile.columns; columns += vector) {
-    Tile fitted = tile;
-    const int step = std::max(vector, sector);
-    for (fitted.columns = columns; 2 * fitted.rows > tile.rows; fitted.rows -= step) {
-      const std::optional<int> threads = threads_of_tile(fitted, vector);
-      if (threads && 2 * *threads >= before && slots(fitted) * kLeastGain < slots(tile))
-        return fitted;
+  for (std::int64_t more = 0; more <= kMostTiles; ++more) {
+    const double gain = more == 0 ? kLeastGain : kLeastGainOfMore;
+    int columns = fitted_side(extents.front(), tile.columns, vector, sector, more);
+    const int end = more == 0 ? tile.columns : std::min(tile.columns, columns + vector);
+    for (; columns < end && 2 * columns > tile.columns; columns += vector) {
+      Tile fitted = tile;
+      const int step = std::max(vector, sector);
+      for (fitted.columns = columns; 2 * fitted.rows > tile.rows; fitted.rows -= step) {
+        const std::optional<int> threads = threads_of_tile(fitted, vector);
+        if (threads && 2 * *threads >= before && slots(fitted) * gain < slots(tile)) return fitted;
+      }
     }
   }
   return tile;
