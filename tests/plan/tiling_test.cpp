@@ -66,6 +66,8 @@ TEST(Tiling, SidesFollowDtypesAndExtents) {
        false, false},
       {"576 columns by 96, of which there is one tile more than of 128", f16,
        "(33520,576):(1,33520)", "(33520,576):(576,1)", 8, 96, 128, 192, 1, false, false},
+      {"fewer squares of 8 than threads", f16, "(2816,2816):(1,2816)", "(2816,2816):(2816,1)", 4,
+       64, 64, 256, 1, false, false},
       {"symbolic", f32, "(M,N):(1,M)", "(M,N):(N,1)", 1, 64, 64, 256, 16, false, false},
   };
   for (const Row& row : kRows) {
