@@ -137,14 +137,15 @@ TEST(Tiling, FollowsTheOutputsInWhoseOrderMostBytesLie) {
 }
 
 // Two inputs went through shared memory in place of the output.
-TEST(Tiling, FollowsSeveralInputsIfTheOutputIsAlignedOrShort) {
-  const auto crosses = [](const std::string& x, const std::string& y) {
-    const Plan plan = plan_of(test::make_op(f16, {{"a", x}, {"b", x}, {"y", y}}, "y = a - b"));
+TEST(Tiling, FollowsSeveralInputsIfTheOutputIsAlignedOrShortOrWide) {
+  const auto crosses = [](DType dtype, const std::string& x, const std::string& y) {
+    const Plan plan = plan_of(test::make_op(dtype, {{"a", x}, {"b", x}, {"y", y}}, "y = a - b"));
     return plan.operands[2].reach == Reach::transposed;
   };
-  EXPECT_TRUE(crosses("(3348,50000):(1,3348)", "(3348,50000):(50000,1)"));
-  EXPECT_TRUE(crosses("(22260,23):(1,22260)", "(22260,23):(23,1)"));
-  EXPECT_FALSE(crosses("(9308,3667):(1,9308)", "(9308,3667):(3667,1)"));
+  EXPECT_TRUE(crosses(f16, "(3348,50000):(1,3348)", "(3348,50000):(50000,1)"));
+  EXPECT_TRUE(crosses(f16, "(22260,23):(1,22260)", "(22260,23):(23,1)"));
+  EXPECT_FALSE(crosses(f16, "(9308,3667):(1,9308)", "(9308,3667):(3667,1)"));
+  EXPECT_TRUE(crosses(f32, "(101,160439):(1,101)", "(101,160439):(160439,1)"));
 }
 
 /// All of a thread's vectors are loaded ahead if they are written out.

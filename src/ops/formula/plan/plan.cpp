@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "box/boxing.hpp"
+#include "device/access.hpp"
 #include "device/scale.hpp"
 #include "map/flat.hpp"
 #include "map/strided.hpp"
@@ -221,7 +222,7 @@ class Planner {
       }
       return share;
     };
-    const bool by_inputs = has_aligned_or_short_rows(leader_);
+    const bool by_inputs = has_wide_or_short_rows(leader_);
     std::optional<std::size_t> best;
     int most = share_along(modes_.front()).bytes;
     for (const IterationMode& mode : modes_) {
@@ -236,10 +237,12 @@ class Planner {
     return best;
   }
 
-  /// Whether the tensor can be stored by whole vectors, or has rows so short that boxes do better.
-  [[nodiscard]] bool has_aligned_or_short_rows(std::size_t t) const {
+  /// Whether the tensor can be stored by whole vectors, has elements that are as wide as banks, or
+  /// rows so short that boxes do better. Narrow elements of other rows go by sheared tiles.
+  [[nodiscard]] bool has_wide_or_short_rows(std::size_t t) const {
     const Dim& row = modes_.front().extent;
     if (row.is_known() && row.value() < kShortRow) return true;
+    if (size_bytes(op_.tensors[t].dtype) >= device::kBankBytes) return true;
     return std::ranges::all_of(modes_, [&](const IterationMode& mode) {
       return std::ranges::all_of(mode.operands[t], [&](const Mode& leaf) {
         return leaf.stride.is(1) || formula::divisor(leaf.stride, analysis_.symbols) *
