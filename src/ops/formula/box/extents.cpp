@@ -77,13 +77,15 @@ class Extents {
     if (order.empty()) return run;
     std::int64_t following = stride_of(operand, order.front());
     for (const std::size_t m : order) {
-      if (stride_of(operand, m) != following) break;
+      const std::int64_t stride = stride_of(operand, m), gap = stride - following;
+      // What lies behind a short gap is of the run, too: of the same sectors, or of the next line.
+      if (gap < 0 || gap * size_bytes(operand.dtype) > device::kLineBytes) break;
       run.bytes *= box_.extents[m];
       if (box_.extents[m] < extents_[m]) {
         run.next = m;
         break;
       }
-      following *= extents_[m];
+      following = stride * extents_[m];
     }
     return run;
   }
