@@ -183,6 +183,22 @@ TEST(Boxes, HaveWholeShortRowsOfAnOutputBesideInputsInTwoOtherOrders) {
   EXPECT_LT(cycles_of_meetings(plan, std::get<Box>(plan.family).extents), 0.1);
 }
 
+// 7 x 1168 elements took registers of half of the threads, and left a quarter of them idle.
+TEST(Boxes, AreShorterWhereRunsAreLongAnyway) {
+  const auto box_of = [](const Fused& op) {
+    const Plan plan = plan_of(op);
+    const auto* const box = std::get_if<Box>(&plan.family);
+    return box == nullptr ? std::vector<std::int64_t>() : box->extents;
+  };
+  Fused op = permutation(bf16, "(840675,7):(1,840675)", "(840675,7):(7,1)");
+  op.tensors.push_back({.name = "w", .dtype = bf16, .layout = "(840675,1):(1,0)"});
+  op.formula = "y = x + w";
+  EXPECT_EQ(box_of(op), (std::vector<std::int64_t>{7, 512}));
+  const std::vector<std::int64_t> square =
+      box_of(permutation(f32, "(122659,49):(1,122659)", "(122659,49):(49,1)"));
+  EXPECT_EQ(square, (std::vector<std::int64_t>{49, 80})) << "runs of 320 bytes would be shorter";
+}
+
 // Sectors were fetched again for each of the four neighbours in them: 704 us, then 273.
 TEST(Boxes, HaveWhatLiesBehindShortGaps) {
   const Plan plan = plan_of(permutation(f16, "(2,2,4,120,43921):(1,1756840,10,3513680,40)",

@@ -1,6 +1,8 @@
 #include "box/boxing.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <functional>
 #include <numeric>
 
 #include "box/extents.hpp"
@@ -39,6 +41,10 @@ constexpr std::int64_t kOwnRegisters = 16;    // of a thread, beside what it hol
 constexpr std::int64_t kRegistersAtOnce = 8;  // that are allocated together
 constexpr double kAlike = 1.01;               // costs
 constexpr double kCostOfIdle = 0.6;           // threads, in instructions of those at work
+constexpr double kLessByShorter = 0.88;       // of that cost, at most, if boxes are to be shorter
+constexpr std::int64_t kLongRun = 512;        // bytes
+constexpr std::int64_t kLeastShorter = 2048;  // elements
+constexpr double kFewCycles = 0.02;
 
 class Boxing {
  public:
@@ -66,9 +72,10 @@ class Boxing {
     return finished();
   }
 
-  /// The same boxes with threads of which more are at work.
+  /// The same boxes, or shorter ones, with threads of which more are at work.
   Plan with_busy_threads() {
     cost_of_idle_ = kCostOfIdle;
+    shorten();
     lay_out_vectors();
     return finished();
   }
@@ -123,8 +130,7 @@ class Boxing {
   /// that those in shared memory make a word at most.
   [[nodiscard]] std::int64_t widest_vector() const {
     if (!plan_.places.empty()) return 1;
-    std::int64_t elements = 1;
-    for (const std::int64_t extent : box_.extents) elements *= extent;
+    const std::int64_t elements = elements_of_box();
     for (std::int64_t vector = kMostAtOnce; vector > 1; vector /= 2) {
       const auto suits = [&](const Operand& operand) {
         if (transposed_of(box_, operand) != nullptr)
@@ -195,10 +201,8 @@ class Boxing {
   /// the rounds that the blocks take. A shorter walk, many registers, few blocks and a last round
   /// of few leave the others idle.
   [[nodiscard]] double busy_part() const {
-    std::int64_t threads = threads_of(box_.direct), blocks = 1;
+    std::int64_t threads = threads_of(box_.direct);
     for (const Transposed& one : box_.transposed) threads = std::max(threads, threads_of(one.walk));
-    for (std::size_t m = 0; m < box_.extents.size(); ++m)
-      blocks *= core::ceil_div(plan_.extents[m].value(), box_.extents[m]);
     threads = core::ceil_div(threads, kWarp) * kWarp;
     const std::int64_t registers =
         core::ceil_div(kOwnRegisters + held(), kRegistersAtOnce) * kRegistersAtOnce;
@@ -206,8 +210,65 @@ class Boxing {
                                           kRegistersOfMultiprocessor / (threads * registers));
     const std::int64_t round = std::max<std::int64_t>(1, at_once) * device::kMultiprocessors;
     const std::int64_t slots =
-        core::ceil_div(blocks, round) * device::kMultiprocessors * kThreadsOfMultiprocessor;
-    return static_cast<double>(blocks * threads_of(box_.direct)) / static_cast<double>(slots);
+        core::ceil_div(blocks(), round) * device::kMultiprocessors * kThreadsOfMultiprocessor;
+    return static_cast<double>(blocks() * threads_of(box_.direct)) / static_cast<double>(slots);
+  }
+
+  /// Instructions of warps per element that exists, and more for threads that are idle.
+  [[nodiscard]] double cost_of_element() const {
+    double elements = 1;
+    for (const Dim& extent : plan_.extents) elements *= static_cast<double>(extent.value());
+    return static_cast<double>(issued()) * static_cast<double>(blocks()) / elements *
+           (1 + cost_of_idle_ * (1 - busy_part()));
+  }
+
+  [[nodiscard]] std::int64_t blocks() const {
+    std::int64_t blocks = 1;
+    for (std::size_t m = 0; m < box_.extents.size(); ++m)
+      blocks *= core::ceil_div(plan_.extents[m].value(), box_.extents[m]);
+    return blocks;
+  }
+
+  [[nodiscard]] std::int64_t elements_of_box() const {
+    return std::accumulate(box_.extents.begin(), box_.extents.end(), std::int64_t{1},
+                           std::multiplies<>());
+  }
+
+  /// Whether runs of `extents` are as long as those of the box, or so long that it is no matter,
+  /// and blocks meet in as few sectors.
+  [[nodiscard]] bool has_long_runs(const std::vector<std::int64_t>& extents) const {
+    const auto is_long = [&](const Operand& operand) {
+      const std::int64_t run = run_bytes(plan_, operand, extents);
+      return run >= kLongRun || run == run_bytes(plan_, operand, box_.extents) ||
+             is_small_part(plan_, operand);
+    };
+    return std::ranges::all_of(plan_.operands, is_long) &&
+           cycles_of_meetings(plan_, extents) <=
+               cycles_of_meetings(plan_, box_.extents) + kFewCycles;
+  }
+
+  /// Takes fewer elements along a mode if threads then have less to do for each, or more of them
+  /// are at work, and runs are long all the same.
+  void shorten() {
+    choose_threads();
+    const std::vector<std::int64_t> whole = box_.extents;
+    std::vector<std::int64_t> best = whole;
+    double least = kLessByShorter * cost_of_element();
+    for (std::size_t m = 0; m < whole.size(); ++m) {
+      const auto below = static_cast<std::int64_t>(std::bit_floor(std::uint64_t(whole[m] - 1)));
+      for (const std::int64_t side : {core::ceil_div(whole[m], 2), below, below / 2}) {
+        box_.extents = whole;
+        if (side < 1 || side >= whole[m]) continue;
+        std::vector<std::int64_t> shorter = whole;
+        shorter[m] = side;
+        if (!has_long_runs(shorter)) continue;
+        box_.extents = shorter;
+        if (elements_of_box() < kLeastShorter) continue;
+        choose_threads();
+        if (const double cost = cost_of_element(); cost < least) best = shorter, least = cost;
+      }
+    }
+    box_.extents = best;
   }
 
   void choose_threads() {

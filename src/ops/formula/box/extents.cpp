@@ -37,7 +37,8 @@ std::int64_t product_of(const std::vector<std::int64_t>& extents) {
 
 class Extents {
  public:
-  explicit Extents(const Plan& plan) : plan_(plan) {
+  explicit Extents(const Plan& plan, std::vector<std::int64_t> box = {})
+      : plan_(plan), box_{.extents = std::move(box)} {
     for (const Dim& extent : plan.extents) extents_.push_back(extent.value());
   }
 
@@ -64,7 +65,6 @@ class Extents {
     return box_.extents;
   }
 
- private:
   /// How many elements of an operand lie one after another in a box, and the mode along which more
   /// would follow, if there are more.
   struct Run {
@@ -90,6 +90,7 @@ class Extents {
     return run;
   }
 
+ private:
   /// The operand's mode that is to be longer: that of the shortest run, if those of outputs count
   /// `weight` times less. If runs are long, the innermost mode that can be longer.
   [[nodiscard]] std::optional<std::size_t> next_mode(std::int64_t weight) const {
@@ -241,6 +242,11 @@ class Extents {
 
 std::vector<std::int64_t> choose_extents(const Plan& plan, std::int64_t most) {
   return Extents(plan).best_of(most);
+}
+
+std::int64_t run_bytes(const Plan& plan, const Operand& operand,
+                       const std::vector<std::int64_t>& extents) {
+  return Extents(plan, extents).run_of(operand).bytes;
 }
 
 double cycles_of_meetings(const Plan& plan, const std::vector<std::int64_t>& block) {
