@@ -559,13 +559,14 @@ TEST(Rows, OfClustersAreLoadedAhead) {
   }
 }
 
-TEST(Rows, HoldWeightsBesideOneVector) {
+TEST(Rows, HoldWeightsBesideFewVectors) {
   const struct {
     std::int64_t rows, length;
     int row_threads, register_vectors;
     bool loaded;
-  } kCases[] = {
-      {4096, 16384, 512, 4, false}, {4096, 1024, 64, 2, false}, {128, 1024, 256, 1, true}};
+  } kCases[] = {{4096, 16384, 512, 4, false}, {4096, 1024, 64, 2, false},
+                {128, 1024, 256, 1, true},    {4, 329, 128, 3, true},
+                {4, 5268, 512, 3, true},      {300, 5268, 512, 3, false}};
   for (const auto& [rows, length, row_threads, register_vectors, loaded] : kCases) {
     SCOPED_TRACE(length);
     const std::string weight = std::to_string(length) + ":1", x = "(" + std::to_string(rows) + "," +
@@ -577,11 +578,11 @@ TEST(Rows, HoldWeightsBesideOneVector) {
     EXPECT_EQ(rows_of(plan)->row_threads, row_threads);
     EXPECT_EQ(rows_of(plan)->register_vectors, register_vectors);
     EXPECT_FALSE(plan.operands[0].every_row);
-    EXPECT_TRUE(is_loaded_with_row(*rows_of(plan), plan.operands[0]));
+    EXPECT_TRUE(is_loaded_with_row(plan, *rows_of(plan), plan.operands[0]));
     for (const int weights : {1, 2}) {
       const Operand& operand = plan.operands[static_cast<std::size_t>(weights)];
       EXPECT_TRUE(operand.every_row);
-      EXPECT_EQ(is_loaded_with_row(*rows_of(plan), operand), loaded);
+      EXPECT_EQ(is_loaded_with_row(plan, *rows_of(plan), operand), loaded);
     }
   }
 }

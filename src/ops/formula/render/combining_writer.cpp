@@ -28,7 +28,7 @@ void CombiningWriter::write_before_formula() {
 }
 
 bool CombiningWriter::is_loaded(const Operand& operand) const {
-  return plan::is_loaded_with_row(rows_, operand) && !comes_with_row(operand);
+  return plan::is_loaded_with_row(plan_, rows_, operand) && !comes_with_row(operand);
 }
 
 expr::Slice CombiningWriter::formula() const {

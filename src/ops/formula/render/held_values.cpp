@@ -103,8 +103,8 @@ std::vector<bool> shared_values(const plan::Plan& plan, const Passes& passes,
     of_vector[i] = node.op != expr::Op::index && !expr::is_reduction(node.op);
     if (node.op == expr::Op::load) {
       const auto& operand = plan.operands[static_cast<std::size_t>(node.source)];
-      of_vector[i] =
-          plan::is_loaded_with_row(*plan::rows_of(plan), operand) || is_shifted_in_passes(operand);
+      of_vector[i] = plan::is_loaded_with_row(plan, *plan::rows_of(plan), operand) ||
+                     is_shifted_in_passes(operand);
     }
     for (const NodeId arg : node.args)
       of_vector[i] = of_vector[i] && (arg == kNoNode || of_vector[static_cast<std::size_t>(arg)]);

@@ -201,7 +201,8 @@ bool computes_always(const plan::Plan& plan, const plan::Rows& rows, const Passe
     if (passes_of[i] == 0 || !passes.in_row[i]) continue;
     // What a pass loads for itself may lie beyond the tensor's end, unless vectors know theirs.
     if (nodes[i].op == expr::Op::load && !(rows.along() && plan.ragged && !plan.peeled) &&
-        !plan::is_loaded_with_row(rows, plan.operands[static_cast<std::size_t>(nodes[i].source)]))
+        !plan::is_loaded_with_row(plan, rows,
+                                  plan.operands[static_cast<std::size_t>(nodes[i].source)]))
       return false;
   }
   return cost_of_shared_values(plan, passes) >= kHeavyValues;

@@ -338,7 +338,7 @@ int groups_of_splits(std::int64_t count, int least, int most) {
 int registers_of_held(const Plan& plan, const Rows& rows) {
   int registers = 0;
   for (const Operand& operand : plan.operands) {
-    if (!is_loaded_with_row(rows, operand) || !varies_in_row(operand, rows)) continue;
+    if (!is_loaded_with_row(plan, rows, operand) || !varies_in_row(operand, rows)) continue;
     const int bytes = plan.vector * size_bytes(operand.dtype) * (operand.shifted ? 2 : 1);
     registers += ceil_div(bytes, 4);
   }

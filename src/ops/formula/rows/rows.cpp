@@ -17,7 +17,9 @@ constexpr int kFieldsOfCentred = 4;                // tile/centred.cuh
 constexpr std::int64_t kLongestHeldColumn = 8192;  // elements that a cluster holds
 constexpr int kBulkAlignment = 16;
 constexpr int kSharedBytesOfRest = 12 * 1024;  // per block, besides inputs kept for all rows
-constexpr int kLoadsOfThread = 4;              // under way; fewer of heavy formulas
+constexpr int kBytesOfRegister = 4;
+constexpr int kRegistersOfShared = 32;  // that hold vectors, if a thread has 64
+constexpr int kLoadsOfThread = 4;       // under way; fewer of heavy formulas
 // In microseconds and bytes per microsecond: how long loads are under way, what one block loads,
 // and what all of them do.
 constexpr double kUnderWayUs = 0.8, kBytesOfBlock = 40e3, kBytesOfAll = 3e6;
@@ -45,6 +47,24 @@ bool varies(const Operand& operand, const Rows& rows, bool in_row) {
     }
   }
   return false;
+}
+
+/// Whether the device has all threads at once, and each has registers for its vectors of a row and
+/// of what all rows share. Loaded in the pass that needs them, each of these would wait for the one
+/// before it, which is used and stored first.
+bool has_room_for_shared(const Plan& plan, const Rows& rows) {
+  const auto count = vectors_across_rows(plan, rows);
+  if (!std::holds_alternative<Rows>(plan.family) || rows.register_vectors == 0 || !count ||
+      *count * threads_of_row(rows) > device::kThreadsAtOnce)
+    return false;
+  std::int64_t registers = 0;
+  for (const Operand& operand : plan.operands) {
+    if (!operand.read || !varies_in_row(operand, rows)) continue;
+    const int elements = operand.reach == Reach::broadcast ? 1 : plan.vector;
+    const int bytes = elements * size_bytes(operand.dtype) * (operand.shifted ? 2 : 1);
+    registers += ceil_div(bytes, kBytesOfRegister);
+  }
+  return rows.register_vectors * registers <= kRegistersOfShared;
 }
 
 /// Whether a block can copy its part of an input that all rows share in whole chunks.
@@ -109,8 +129,9 @@ bool spans_space(const Operand& operand, const Rows& rows) {
                          : varies_in_row(operand, rows) && varies_across_rows(operand, rows);
 }
 
-bool is_loaded_with_row(const Rows& rows, const Operand& operand) noexcept {
-  return operand.read && (!operand.every_row || (rows.register_vectors == 1 && !rows.ahead));
+bool is_loaded_with_row(const Plan& plan, const Rows& rows, const Operand& operand) {
+  if (!operand.read || !operand.every_row) return operand.read;
+  return !rows.ahead && (rows.register_vectors == 1 || has_room_for_shared(plan, rows));
 }
 
 bool is_kept(const Plan& plan, const Rows& rows, const Operand& operand) {

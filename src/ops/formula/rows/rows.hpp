@@ -28,9 +28,9 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 [[nodiscard]] bool spans_space(const Operand& operand, const Rows& rows);
 
 /// Whether a thread loads the input together with the other inputs of its row. An input that all
-/// rows share is loaded later, in the pass that needs it, unless a thread has only one vector of
-/// its row: then there are registers to spare.
-[[nodiscard]] bool is_loaded_with_row(const Rows& rows, const Operand& operand) noexcept;
+/// rows share is loaded later, in the pass that needs it, unless there are registers to spare: a
+/// thread has only one vector of its row, or few of them and the device all threads at once.
+[[nodiscard]] bool is_loaded_with_row(const Plan& plan, const Rows& rows, const Operand& operand);
 
 /// If blocks take row after row (Rows::ahead), they may keep their part of an input that all rows
 /// share in shared memory. `is_kept` says whether `operand` is such an input; `kept_vectors`
