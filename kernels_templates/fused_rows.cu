@@ -70,19 +70,33 @@ enum : int { kWholeFolds = kWholeSteps };
 
 // What the threads and blocks of a row exchange. Reduction n of a kernel uses buffer n % 2: a
 // thread that is done with it knows that all threads are done with reduction n - 1. If vectors lie
-// across rows, there is one buffer: the warps' accumulators come first, then the results. The
-// results may still be read while the next reduction, whose accumulators may be larger, writes its
-// warps' accumulators.
+// across rows, and the block meets twice, there is one buffer: the warps' accumulators come first,
+// then the results. The results may still be read while the next reduction, whose accumulators may
+// be larger, writes its warps' accumulators.
 enum : int { kResults = kGroups * kAcross };  // per block
 enum : int { kWarpsOfRow = kRowThreads / kThreadsInWarp<kGroups> };
 enum : int { kBytesOfWarps = (kPassBytes * kWarpsOfRow * kResults + 15) / 16 * 16 };
+// To meet twice takes as long as to read kBytesOfMeeting from shared memory.
+enum : int { kBytesOfMeeting = 8192 };
+#if USES_CLUSTER || defined(TURNS_OUTPUTS)
+enum : bool { kMeetsOnce = false };
+#else
+enum : int {
+  kBytesOfEachWarp = kPassBytes * kWarpsOfRow * kAcross * (kGroups < 32 ? kGroups : 32)
+};
+enum : bool {
+  kMeetsOnce = kAbreast && kRowThreads > 1 && kBytesOfEachWarp*(kThreads / 32) <= kBytesOfMeeting
+};
+#endif
 enum : int {
   kSlotBytes = !kAbreast                     ? kPassBytes * (kThreads / 32)
                : kRowThreads * kCluster == 1 ? 0
+               : kMeetsOnce                  ? kBytesOfWarps
                                              : kBytesOfWarps + kPassBytes * kResults
 };
 struct Shared {
-  alignas(16) unsigned char slots[kAbreast ? 1 : 2][kSlotBytes > 0 ? kSlotBytes : 16];
+  alignas(
+      16) unsigned char slots[kAbreast && !kMeetsOnce ? 1 : 2][kSlotBytes > 0 ? kSlotBytes : 16];
 #if USES_CLUSTER
   ClusterReduction<kCluster, kResults, kPassBytes> cluster;
 #endif
@@ -98,6 +112,9 @@ TILE_DEVICE void combine_threads(Pass (&a)[kAcross], int rank, int group, Shared
 #else
     reduce_along<kRowThreads, kUnrolledTurns<Pass>>(a[0], rank, group, of_warps);
 #endif
+  } else if constexpr (kMeetsOnce) {
+    Pass* const of_warps = reinterpret_cast<Pass*>(shared.slots[n % 2]);
+    reduce_across_once<kRowThreads, kGroups>(a, rank, group, of_warps);
   } else if constexpr (kRowThreads * kCluster > 1) {
     Pass* const of_warps = reinterpret_cast<Pass*>(shared.slots[0]);
     Pass* const results = reinterpret_cast<Pass*>(shared.slots[0] + kBytesOfWarps);

@@ -57,9 +57,9 @@ TILE_DEVICE void reduce_along(T& x, int rank, int group, T* of_warps) {
 
 // The same for groups that do not lie along, in steps. First, the threads of a warp that belong to
 // the same group combine their values.
-template <int kGroups, class T, int kRows>
+template <int kGroups, int kUnrolled = 1, class T, int kRows>
 TILE_DEVICE void reduce_across_warp(T (&x)[kRows]) {
-#pragma unroll 1
+#pragma unroll kUnrolled
   for (int offset = kThreadsInWarp<kGroups> / 2; offset > 0; offset /= 2) {
     int e = 0;
 #pragma unroll
@@ -98,6 +98,28 @@ TILE_DEVICE void reduce_across(T (&a)[kRows], int rank, int group, T* of_warps, 
     results[i] = value_of_warps<kWarps, kResults>(i, of_warps);
   __syncthreads();
   for (int e = 0; e < kRows; ++e) a[e] = results[e * kGroups + group];
+}
+
+// The same if each warp combines the values of all warps for itself: the block then meets once.
+// Threads of a warp that belong to the same group share these values if a block has many.
+template <int kSize, int kGroups, class T, int kRows>
+TILE_DEVICE void reduce_across_once(T (&a)[kRows], int rank, int group, T* of_warps) {
+  constexpr int kInWarp = kThreadsInWarp<kGroups>, kWarps = kSize / kInWarp;
+  constexpr bool kMany = kWarps * kRows * (kSize * kGroups / 32) > 64;
+  constexpr int kSharing = !kMany ? 1 : kInWarp < kWarps ? kInWarp : kWarps;
+  reduce_across_warp<kGroups, 5>(a);
+  if constexpr (kWarps == 1) return;
+  leave_values_of_warp<kGroups>(a, rank, group, of_warps);
+#pragma unroll
+  for (int e = 0; e < kRows; ++e) {
+    const T* const values = of_warps + (rank % kSharing * kRows + e) * kGroups + group;
+    a[e] = *values;
+#pragma unroll
+    for (int w = kSharing; w < kWarps; w += kSharing) a[e].combine(values[w * kRows * kGroups]);
+#pragma unroll
+    for (int offset = kSharing / 2; offset > 0; offset /= 2)
+      a[e].combine(shuffle_xor(a[e], offset * kGroups));
+  }
 }
 
 }  // namespace tile
