@@ -459,6 +459,18 @@ TEST(Rows, ThatAreFewAndReadOnceHaveTwoVectorsPerThread) {
   EXPECT_EQ(threads("(9000,160):(160,1)", "9000:1"), 8);
 }
 
+// 1501/79 of the sweep: what a thread saves is less than a further exchange takes.
+TEST(Rows, ThatAreShortAndFewHaveFewThreads) {
+  const auto threads = [](const std::string& x) {
+    return rows_of(plan_of(softmax(x, f32)))->row_threads;
+  };
+  EXPECT_EQ(threads("(79,3):(3,1)"), 1);
+  EXPECT_EQ(threads("(79,5):(5,1)"), 2);
+  EXPECT_EQ(threads("(79,9):(9,1)"), 4);
+  EXPECT_EQ(threads("(79,33):(33,1)"), 32);
+  EXPECT_EQ(threads("(79000,3):(3,1)"), 2) << "the device is full";
+}
+
 // 5 vectors by 4 threads are steps of 64 and 16 bytes, which begin and end within sectors.
 TEST(Rows, ThatBeginWithinSectorsAreStoredInFewSteps) {
   const auto threads = [](const std::string& layout, DType dtype, bool stores) {

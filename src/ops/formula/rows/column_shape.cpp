@@ -197,6 +197,7 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
          2 * chosen.threads() <= kThreadsAcross && 2 * sharing < length && has_many() &&
          count * sharing < 2 * device::kThreadsAtOnce)
     sharing *= 2;
+  if (count < kFewThreads && !along && takes_less_alone(plan, rows, length, sharing)) sharing = 1;
   const auto is_too_wide = [&] {
     const std::int64_t threads = chosen.threads();
     return threads > kThreadsAcross * blocks ||

@@ -145,7 +145,9 @@ int threads_of_few(const Plan& plan, const Rows& rows, std::int64_t vectors) {
   int threads = 1;
   const auto are_many = [&] {
     const bool tiny = 2 * threads * *count <= kFewThreads;
-    return vectors > (tiny ? kVectorsOfThread : kManyVectorsOfThread) * threads;
+    return vectors > kManyVectorsOfThread * threads ||
+           (tiny && vectors > kVectorsOfThread * threads &&
+            gains_by_more(plan, rows, vectors, threads));
   };
   while (count && threads < kWarp && are_many() && 2 * threads * *count <= device::kThreadsAtOnce)
     threads *= 2;

@@ -27,6 +27,11 @@ constexpr int kManyAccesses = 4;  // to operands, for each vector of a row
 constexpr int kMostOfNarrow = 2;  // vectors of a thread, while a step of its row is below a sector
 constexpr int kWord = 4, kMostOfWords = 4;  // bytes of an access, and accesses of a thread
 constexpr int kMostThreadsOfWords = 64, kMostThreadsOfFew = 128;
+// Clocks of a thread that hardly any others hide: of an instruction for an element, and for each
+// reduction of threads of a warp that combine once more, or of a block's that meet.
+constexpr double kClocksOfInstruction = 1.5, kClocksOfTurn = 45, kClocksOfMeeting = 60;
+constexpr std::int64_t kMostOfShort = 16;  // vectors of a row
+constexpr std::int64_t kMostAlone = 8;     // elements of a column
 constexpr double kOfPlace = 4;  // instructions of an element, of a reduction that finds a place
 
 /// Whether the operand's elements come from memory once for each row, not from caches.
@@ -155,9 +160,28 @@ int threads_of_narrow_stores(const Plan& plan, const Rows& rows, std::int64_t ve
   const int access = least_access(plan, rows);
   const auto accesses = std::ranges::count_if(
       plan.operands, [&](const Operand& operand) { return spans_rows(operand, rows); });
-  if (!writes_elements(plan) || (accesses < kManyAccesses && plan.vector > 1)) return threads;
+  const auto count = vectors_across_rows(plan, rows);
+  const bool few = count && 2 * *count * threads <= device::kThreadsAtOnce / 4;  // all in caches
+  if (few || !writes_elements(plan) || (accesses < kManyAccesses && plan.vector > 1))
+    return threads;
   while (threads * access < device::kSectorBytes && vectors > kMostOfNarrow * threads) threads *= 2;
   return threads;
+}
+
+bool gains_by_more(const Plan& plan, const Rows& rows, std::int64_t vectors, int threads) {
+  if (vectors > kMostOfShort) return true;
+  const std::int64_t steps = ceil_div(vectors, threads);
+  const double clocks = plan.vector * kClocksOfInstruction * instructions_of_element(plan, rows);
+  return clocks * static_cast<double>(steps - ceil_div(steps, 2)) >
+         kClocksOfTurn * static_cast<double>(count_reductions(plan));
+}
+
+bool takes_less_alone(const Plan& plan, const Rows& rows, std::int64_t length,
+                      std::int64_t sharing) {
+  if (sharing == 1 || length > kMostAlone) return false;
+  const double clocks = plan.vector * kClocksOfInstruction * instructions_of_element(plan, rows);
+  return clocks * static_cast<double>(length - ceil_div(length, sharing)) <=
+         kClocksOfMeeting * static_cast<double>(count_reductions(plan));
 }
 
 }  // namespace tilejit::plan

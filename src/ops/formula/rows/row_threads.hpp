@@ -35,4 +35,14 @@ inline constexpr int kFewRegisters = 32;
 [[nodiscard]] int threads_of_narrow_stores(const Plan& plan, const Rows& rows,
                                            std::int64_t vectors);
 
+/// Whether twice as many threads of a warp, of a device that has few, go through a row of `vectors`
+/// in less time than `threads`: if it is short, each saves elements, and combines once more.
+[[nodiscard]] bool gains_by_more(const Plan& plan, const Rows& rows, std::int64_t vectors,
+                                 int threads);
+
+/// Whether a thread goes through all of a short column in less time than `sharing` threads take to
+/// go through their parts of it and meet.
+[[nodiscard]] bool takes_less_alone(const Plan& plan, const Rows& rows, std::int64_t length,
+                                    std::int64_t sharing);
+
 }  // namespace tilejit::plan
