@@ -296,9 +296,10 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
     if (count && !share_held(plan, *count, *vectors, most_held, rows))
       share_among_blocks(plan, *count, rows.row_threads, *vectors / rows.row_threads, rows);
   }
-  // One pass reads nothing twice, so a loop is as fast as holding rows. Sums below a maximum take
-  // two passes over rows that are held, but these scale nothing.
-  if (is_one_pass_if_held(plan) && rows.splits == 1 && rows.register_vectors > kVectorsOfThread)
+  // One pass reads nothing twice, so a loop is as fast as holding rows, unless blocks are few. Sums
+  // below a maximum take two passes over rows that are held, but these scale nothing.
+  if (is_one_pass_if_held(plan) && rows.splits == 1 && rows.register_vectors > kVectorsOfThread &&
+      !waits_for_turns(plan, rows))
     rows.register_vectors = 0;
   rows.ahead = loads_ahead(plan, rows);
   return {rows, threads_of_block(plan, rows, *vectors)};

@@ -32,6 +32,8 @@ constexpr int kMostThreadsOfWords = 64, kMostThreadsOfFew = 128;
 constexpr double kClocksOfInstruction = 1.5, kClocksOfTurn = 45, kClocksOfMeeting = 60;
 constexpr std::int64_t kMostOfShort = 16;  // vectors of a row
 constexpr std::int64_t kMostAlone = 8;     // elements of a column
+constexpr int kVectorsOfTurn = 4, kMostOfTurns = 16;
+constexpr std::int64_t kThreadsOfLarge = 512;  // of a block
 constexpr double kOfPlace = 4;  // instructions of an element, of a reduction that finds a place
 
 /// Whether the operand's elements come from memory once for each row, not from caches.
@@ -182,6 +184,13 @@ bool takes_less_alone(const Plan& plan, const Rows& rows, std::int64_t length,
   const double clocks = plan.vector * kClocksOfInstruction * instructions_of_element(plan, rows);
   return clocks * static_cast<double>(length - ceil_div(length, sharing)) <=
          kClocksOfMeeting * static_cast<double>(count_reductions(plan));
+}
+
+bool waits_for_turns(const Plan& plan, const Rows& rows) {
+  const auto count = vectors_across_rows(plan, rows);
+  return count && *count * rows.row_threads <= device::kManyBlocks * kThreadsOfLarge &&
+         (plan.vector == 1 || rows.register_vectors > kVectorsOfTurn) &&
+         rows.register_vectors <= kMostOfTurns;
 }
 
 }  // namespace tilejit::plan

@@ -45,4 +45,9 @@ inline constexpr int kFewRegisters = 32;
 [[nodiscard]] bool takes_less_alone(const Plan& plan, const Rows& rows, std::int64_t length,
                                     std::int64_t sharing);
 
+/// Whether a loop would be slower than loading all vectors of a thread (`register_vectors`) at
+/// once: each multiprocessor has one block or none, which waits for every turn. A single turn of
+/// elements is shorter without the loop's partial sums.
+[[nodiscard]] bool waits_for_turns(const Plan& plan, const Rows& rows);
+
 }  // namespace tilejit::plan
