@@ -451,6 +451,17 @@ TEST(Rows, OfPlacesHaveFewThreadsAndFullBatches) {
   EXPECT_EQ(plan.unroll, 5) << "129 vectors, in one batch";
 }
 
+// 1504/176 of the sweep, 17 rows of 200: side by side in a cluster of blocks, half of it idle, 1.99
+// us.
+TEST(Rows, WithShortRunsThatAreTinyHaveBlocksOfTheirOwn) {
+  const auto rows = [](const std::string& x, const std::string& y) {
+    return *rows_of(plan_of(sum(x, y, {0, 2})));
+  };
+  EXPECT_FALSE(rows("(40,17,5):(85,5,1)", "(1,17,1):(17,1,1)").abreast);
+  EXPECT_EQ(rows("(40,17,5):(85,5,1)", "(1,17,1):(17,1,1)").cluster, 1);
+  EXPECT_TRUE(rows("(400,170,5):(850,5,1)", "(1,170,1):(170,1,1)").abreast);
+}
+
 TEST(Rows, ThatAreFewAndReadOnceHaveTwoVectorsPerThread) {
   const auto threads = [](const std::string& x, const std::string& y) {
     return rows_of(plan_of(sum(x, y, {1})))->row_threads;

@@ -97,6 +97,7 @@ std::optional<RowShape> shape_abreast(const Plan& plan, Rows rows, std::int64_t 
     rows.cluster = 1;
     rows.register_vectors = 0;
   }
+  if (tiny) return std::nullopt;  // all is in caches, and other rows only keep a block waiting
   const int side = side_by_side(device::kLineBytes);
   share(side, kMostThreads);
   share_among_blocks(plan, ceil_div(*count, side), rows.row_threads * side,
