@@ -244,11 +244,19 @@ std::optional<Sharing> share_in_block(const Plan& plan, const Rows& rows, std::i
   return std::nullopt;
 }
 
+/// Whether one pass reads the columns, of `vectors` in all. Where few threads share them, to
+/// rescale sums below a maximum as often as threads meet takes longer than a second pass over
+/// registers.
+bool is_read_once(const Plan& plan, std::int64_t vectors) {
+  return is_one_pass(plan) && (is_one_pass_if_held(plan) || vectors > kFewThreads);
+}
+
 /// Columns that are read more than once: threads hold them in registers, so that memory is read
 /// once. The blocks of a cluster share columns that are too long for one.
 std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t most_held) {
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
-  if (!length || !count || *length == 0 || is_one_pass(plan)) return std::nullopt;
+  if (!length || !count || *length == 0 || is_read_once(plan, *length * *count))
+    return std::nullopt;
   const std::int64_t most = most_of_thread(plan, rows, 2 * most_held);
   if (most < 1) return std::nullopt;
   auto chosen = share_held(plan, rows, *length, *count, most);
@@ -404,8 +412,8 @@ int most_of_columns(const Plan& plan) {
 }
 
 RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
-  if (const auto shape = shape_held(plan, rows, most_held)) return *shape;
   if (const auto shape = shape_whole(plan, rows, most_held)) return *shape;
+  if (const auto shape = shape_held(plan, rows, most_held)) return *shape;
   if (const auto shape = shape_shifted(plan, rows)) return *shape;
   const auto length = vectors_in_row(plan, rows);
   const auto count = vectors_across_rows(plan, rows);
