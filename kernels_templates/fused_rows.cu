@@ -180,7 +180,7 @@ struct Thread {
       for (int s = begun; s < begun + kTurnedInputs && s < kRegisterVectors; ++s) {
         const Index v = rank + s * kClusterRowThreads;
         at.place = own + (s - begun) * kRowThreads;
-        vectors[s].load(p, at, v, kStepsAreWhole || v < end);
+        vectors[s].load(p, at, v, s < kWholeSteps || v < end);
       }
     }
   }

@@ -127,7 +127,7 @@ TEST(Slabs, ThatStoreSectorsHaveMoreThreads) {
     return slabs_of(plan) == nullptr ? 0 : plan.threads;
   };
   EXPECT_EQ(threads_of("(2000000,1,10):(10,10,1)"), 160);
-  EXPECT_EQ(threads_of("(2000000,1,10):(1,1,2000000)"), 256);
+  EXPECT_EQ(threads_of("(2000000,1,10):(200,20,20)"), 256);
 }
 
 // Rows that are only scanned pass by in chunks if no thread holds them.

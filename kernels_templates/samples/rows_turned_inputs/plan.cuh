@@ -37,7 +37,7 @@ enum : int { kSplits = 1 };  // blocks a row that meet in memory
 enum : int { kRegisterVectors = 8 };  // per thread
 #define ROWS_IN_REGISTERS 1
 enum : bool { kBlocksAreWhole = true };  // all have as many rows
-enum : bool { kStepsAreWhole = true };  // all threads hold as many
+enum : int { kWholeSteps = 8 };  // vectors that each thread has
 enum : bool { kComputesAlways = false };  // also what does not exist
 enum : int { kReductions = 2 };  // one after another
 enum : int { kCluster = 1 };  // blocks a row
