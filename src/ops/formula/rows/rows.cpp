@@ -49,13 +49,13 @@ bool varies(const Operand& operand, const Rows& rows, bool in_row) {
   return false;
 }
 
-/// Whether the device has all threads at once, and each has registers for its vectors of a row and
-/// of what all rows share. Loaded in the pass that needs them, each of these would wait for the one
-/// before it, which is used and stored first.
+/// Whether the device has half of all threads at once, and each has registers for its vectors of a
+/// row and of what all rows share. Loaded in the pass that needs them, each of these would wait for
+/// the one before it, which is used and stored first.
 bool has_room_for_shared(const Plan& plan, const Rows& rows) {
   const auto count = vectors_across_rows(plan, rows);
   if (!std::holds_alternative<Rows>(plan.family) || rows.register_vectors == 0 || !count ||
-      *count * threads_of_row(rows) > device::kThreadsAtOnce)
+      2 * *count * threads_of_row(rows) > device::kThreadsAtOnce)
     return false;
   std::int64_t registers = 0;
   for (const Operand& operand : plan.operands) {
