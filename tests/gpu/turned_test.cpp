@@ -6,17 +6,16 @@ namespace {
 
 class Turned : public Gpu {};
 
-constexpr const char* kSoftmax = "e = exp(x - max(x)); y = e / sum(e)";
-constexpr const char* kMasked = "v = where(m, x, -30.0); e = exp(v - max(v)); y = e / sum(e)";
-
-struct Case {
-  const char* what;
-  std::vector<Tensor> tensors;
-  const char* formula;
-  int axis = 0;
-};
-
 TEST_F(Turned, RowsAndColumnsAgreeWithTheReference) {
+  constexpr const char* kSoftmax = "e = exp(x - max(x)); y = e / sum(e)";
+  constexpr const char* kMasked = "v = where(m, x, -30.0); e = exp(v - max(v)); y = e / sum(e)";
+
+  struct Case {
+    const char* what;
+    std::vector<Tensor> tensors;
+    const char* formula;
+    int axis = 0;
+  };
   const Case cases[] = {
       {"inputs through shared memory, by words",
        {{"x", f16, "(40,200,256):(1,10240,40)"}, {"y", f32, "(40,200,256):(51200,256,1)"}},

@@ -368,7 +368,7 @@ void expect_threads(std::span<const RowOfThreads> rows) {
 }
 
 constexpr const char* kSoftmax = "e = exp(x - max(x)); y = e / sum(e)";
-constexpr const char* kNorm = "d = x - mean(x); y = d * rsqrt(var(x) + 1e-5) * w + b";
+constexpr const char* kLayernorm = "d = x - mean(x); y = d * rsqrt(var(x) + 1e-5) * w + b";
 constexpr const char* kResidual = "v = x + r ; y = v * rsqrt(mean(v * v) + 1e-5) * w";
 
 // 1308/69 and 1301/143 of the sweep: 41 and 64 us by 32 threads, 35 and 56.5 by 64; 1302/195: 5.0
@@ -377,11 +377,11 @@ TEST(Rows, OfWordsHaveFourInAThreadIfTheyAreSeveralOrFew) {
   const RowOfThreads kRows[] = {
       {kResidual, f32, "(28220,211):(211,1)", 64, 4, 1},
       {kSoftmax, f32, "(28220,211):(211,1)", 32, 7, 1},
-      {kNorm, f32, "(3000,151):(151,1)", 64, 3, 1},
-      {kNorm, f32, "(1500,333):(333,1)", 128, 3, 1},
-      {kNorm, f32, "(200,461):(461,1)", 128, 1, 4},
-      {kNorm, f32, "(6000,201):(201,1)", 32, 7, 1},
-      {kNorm, f32, "(1000,515):(515,1)", 64, 3, 4},
+      {kLayernorm, f32, "(3000,151):(151,1)", 64, 3, 1},
+      {kLayernorm, f32, "(1500,333):(333,1)", 128, 3, 1},
+      {kLayernorm, f32, "(200,461):(461,1)", 128, 1, 4},
+      {kLayernorm, f32, "(6000,201):(201,1)", 32, 7, 1},
+      {kLayernorm, f32, "(1000,515):(515,1)", 64, 3, 4},
   };
   expect_threads(kRows);
 }
@@ -403,9 +403,9 @@ TEST(Rows, OfWholeVectorsHaveThreadsOfTwoVectorsThoughAnInputComesByElements) {
 
 TEST(Rows, ThatAreStoredByNarrowAccessesHaveThreadsThatWriteSectors) {
   const RowOfThreads kRows[] = {
-      {kNorm, f16, "(94100,10):(10,1)", 4, 2, 2},
+      {kLayernorm, f16, "(94100,10):(10,1)", 4, 2, 2},
       {kSoftmax, f16, "(94100,10):(10,1)", 1, 5, 2},
-      {kNorm, f16, "(94100,4):(4,1)", 1, 1, 4},
+      {kLayernorm, f16, "(94100,4):(4,1)", 1, 1, 4},
   };
   expect_threads(kRows);
 }
