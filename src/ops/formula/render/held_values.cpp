@@ -48,8 +48,8 @@ bool may_hold_values(const plan::Plan& plan) {
   const bool staged = std::holds_alternative<plan::StagedRows>(plan.family);
   if (!staged && !std::holds_alternative<plan::Rows>(plan.family)) return false;
   const plan::Rows& rows = *plan::rows_of(plan);
-  return rows.along() && rows.splits == 1 && !rows.ahead && !plan::direction_of(plan) &&
-         rows.register_vectors > 0;
+  return (rows.along() || !staged) && rows.splits == 1 && !rows.ahead &&
+         !plan::direction_of(plan) && rows.register_vectors > 0;
 }
 
 /// Whether a pass computes its values under conditions, so that the compiler does not know that
@@ -178,7 +178,32 @@ void hold_values_of_rows(const plan::Plan& plan, Passes& passes) {
   }
   const auto registers = 2 * std::ranges::count(held, true) * plan.vector;
   const bool are_few = registers <= (holds_elements ? kMostOfColumnHeld : kMostOfColumn);
-  if (are_few && registers > 0) passes.held = std::move(held);
+  if (!are_few || registers == 0) return;
+  passes.held = std::move(held);
+  passes.held_of_rows = true;
+}
+
+/// Threads hold what several passes would compute again, if it follows a branch. Passes along rows
+/// also do so behind conditions, which those of columns hardly have.
+void hold_values_of_elements(const plan::Plan& plan, Passes& passes) {
+  const std::vector<Node>& nodes = plan.program.nodes;
+  const std::vector<int> passes_of = passes_with_stores(plan, passes);
+  const std::vector<bool> shared = shared_values(plan, passes, passes_of);
+  int cost = 0;
+  bool branches = false;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!shared[i]) continue;
+    cost += cost_with_approximation(nodes[i]);
+    branches = branches || has_branches(nodes[i]);
+  }
+  const bool heavy = cost >= kHeavyValues && computes_under_conditions(plan, passes);
+  const bool along = plan::rows_of(plan)->along();
+  if (!branches && !(along && (heavy || needs_shifted(plan, passes_of, shared)))) return;
+  std::vector<bool> held = last_of_shared(plan, passes_of, shared);
+  const auto elements = plan::rows_of(plan)->register_vectors * plan.vector;
+  const int of_large = branches ? kMostOfLargeBlock : 0;
+  const int most = plan.threads < kLargeBlock ? kMostHeldValues : of_large;
+  if (std::ranges::count(held, true) * elements <= most) passes.held = std::move(held);
 }
 
 }  // namespace
@@ -193,25 +218,8 @@ bool shares_values(const plan::Plan& plan, const Passes& passes) {
 }
 
 void find_held(const plan::Plan& plan, Passes& passes) {
-  if (has_values_of_rows(plan)) return hold_values_of_rows(plan, passes);
-  if (!may_hold_values(plan)) return;
-  const std::vector<Node>& nodes = plan.program.nodes;
-  const std::vector<int> passes_of = passes_with_stores(plan, passes);
-  const std::vector<bool> shared = shared_values(plan, passes, passes_of);
-  int cost = 0;
-  bool branches = false;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (!shared[i]) continue;
-    cost += cost_with_approximation(nodes[i]);
-    branches = branches || has_branches(nodes[i]);
-  }
-  const bool heavy = cost >= kHeavyValues && computes_under_conditions(plan, passes);
-  if (!branches && !heavy && !needs_shifted(plan, passes_of, shared)) return;
-  std::vector<bool> held = last_of_shared(plan, passes_of, shared);
-  const auto elements = plan::rows_of(plan)->register_vectors * plan.vector;
-  const int of_large = branches ? kMostOfLargeBlock : 0;
-  const int most = plan.threads < kLargeBlock ? kMostHeldValues : of_large;
-  if (std::ranges::count(held, true) * elements <= most) passes.held = std::move(held);
+  if (may_hold_values(plan)) hold_values_of_elements(plan, passes);
+  if (passes.held.empty() && has_values_of_rows(plan)) hold_values_of_rows(plan, passes);
 }
 
 }  // namespace tilejit::render

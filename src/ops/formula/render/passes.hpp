@@ -17,8 +17,9 @@ struct Passes {
   std::vector<bool> hoisted;
 
   /// Per node: whether a thread computes it once for each element that it holds, and then holds it
-  /// in the place of what it is made of.
+  /// in the place of what it is made of; or once for each of its columns, if `held_of_rows`.
   std::vector<bool> held;
+  bool held_of_rows = false;
 
   std::vector<expr::JoinedSum> sums;  ///< per node: the reduction in whose pass it is folded
   /// Per node: the scan whose total it is. Such reductions have no pass of their own; all other

@@ -19,7 +19,7 @@ bool CombiningWriter::comes_with_row(const Operand& operand) const {
 }
 
 bool CombiningWriter::holds_values_of_row() const {
-  return !rows_.along() && !passes_.held_nodes().empty();
+  return passes_.held_of_rows;
 }
 
 void CombiningWriter::write_inputs_of_row() {
