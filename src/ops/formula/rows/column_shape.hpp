@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <optional>
 
+#include "device/scale.hpp"
 #include "rows/row_shape.hpp"
 
 namespace tilejit::plan {
 
-// What the shapes of columns have in common, whether these are held or read once.
+// How threads share columns (column_shape.cpp), those that they hold (held_columns.cpp), and those
+// that are read once (read_columns.cpp); and what these have in common.
 
 inline constexpr int kThreadsAcross = 512;
 inline constexpr int kThreadsOfStrip = 256;
@@ -18,9 +20,20 @@ inline constexpr int kRegistersHeld = 32;
 inline constexpr int kMostAcross = 8;  ///< elements of a vector, which accumulate apart
 inline constexpr int kMostElements =
     4;  ///< of a vector that is held, or shifted if columns are short
+inline constexpr std::int64_t kFewOfThread = 8;  ///< vectors of a column
+inline constexpr int kRegistersOfBlock = 40;     ///< of odd columns, instead of a cluster
+inline constexpr int kNarrowestAccess = 4;
+/// With fewer threads than this, columns of twice as many still find room on the device.
+inline constexpr std::int64_t kFewThreads = device::kThreadsAtOnce / 4;
 /// Longer columns have several threads anyway.
 inline constexpr int kFewestOfWhole = 1, kMostOfWhole = 16;
 
+/// Bytes of a vector of the narrowest operand that is contiguous across rows.
+[[nodiscard]] int bytes_of_vector(const Plan& plan, const Rows& rows);
+/// Vectors that lie side by side along the innermost of several kept modes. With the next mode's,
+/// which are far away, a warp would access many pieces of memory at a time. (A power of two; kWarp
+/// if they are enough, or if rows are short.)
+[[nodiscard]] int groups_side_by_side(const Plan& plan, const Rows& rows);
 /// Registers for one vector of each input that a thread holds. Shifted ones come in two chunks, and
 /// vectors of less than a register have one each.
 [[nodiscard]] int registers_of_held(const Plan& plan, const Rows& rows);
@@ -28,6 +41,11 @@ inline constexpr int kFewestOfWhole = 1, kMostOfWhole = 16;
 /// results for each element of a vector.
 [[nodiscard]] std::int64_t most_of_thread(const Plan& plan, const Rows& rows,
                                           std::int64_t most_held);
+
+/// Columns that are read more than once: threads hold them in registers, so that memory is read
+/// once. The blocks of a cluster share columns that are too long for one.
+[[nodiscard]] std::optional<RowShape> shape_held(const Plan& plan, Rows rows,
+                                                 std::int64_t most_held);
 
 /// The most elements of a vector of columns that are read once: fewer if they would have large
 /// accumulators, or if the device would have room for more threads.
