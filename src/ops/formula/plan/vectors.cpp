@@ -24,7 +24,8 @@ constexpr int kMostShifted = 8;   // elements of a vector of a tile: registers h
 constexpr int kLargeElement = 4;  // bytes
 constexpr int kShortSide = 32;    // vectors of a tile's mode, of which the last counts
 constexpr double kFewSquares = device::kThreadsAtOnce / 2.0;
-constexpr int kLargeSquare = 8;  // elements of a side: registers leave room for half the threads
+// Elements of two bytes or more on a side: registers leave room for half of all threads.
+constexpr int kLargeSquare = 8;
 // To peel fewer elements takes longer than it saves: of rows that are read once, and of maps.
 constexpr double kFewElements = 1 << 19, kFewElementsOfMap = 1 << 18;
 constexpr std::int64_t kVectorsOfFew = 32;        // of these rows, if they are held
@@ -406,9 +407,9 @@ class Chooser {
     return elements;
   }
 
-  /// Of fewer squares of `vector` by `vector` elements, smaller ones are taken.
-  static double few_squares_of(int vector) {
-    return vector >= kLargeSquare ? 2 * kFewSquares : kFewSquares;
+  /// Of fewer squares of `vector` by `vector` elements of so many bytes, smaller ones are taken.
+  static double few_squares_of(int vector, int bytes) {
+    return vector == kLargeSquare && bytes > 1 ? 2 * kFewSquares : kFewSquares;
   }
 
   /// Squares at the end of a mode that vectors do not divide go by elements, so vectors divide the
@@ -419,7 +420,7 @@ class Chooser {
     int widest = 1;
     for (const Operand& operand : plan_.operands)
       widest = std::max(widest, size_bytes(operand.dtype));
-    while (vector > 2 && elements() < few_squares_of(vector) * vector * vector) vector /= 2;
+    while (vector > 2 && elements() < few_squares_of(vector, widest) * vector * vector) vector /= 2;
     const auto cuts = [&](const Dim& extent, int by) {
       return extent.value() % by != 0 && extent.value() < std::int64_t{kShortSide} * by;
     };
