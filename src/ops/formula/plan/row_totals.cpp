@@ -85,11 +85,12 @@ Layout vector_of(std::size_t modes, std::int64_t count) {
   return {IntTuple::tuple(extents), IntTuple::tuple(strides)};
 }
 
-/// Makes tensor `t` of `part`, the only one with several elements, a vector of `count` elements.
+/// Makes tensor `t` of `part`, the only one with several elements, a vector of `count` elements. It
+/// is reduced over the space's other axes as often as before.
 void resize(Part& part, std::size_t t, std::int64_t count) {
   std::vector<Dim>& shape = part.analysis.shape;
   const std::vector<int>& axes = part.analysis.axes[t];
-  std::ranges::fill(shape, Dim(1));
+  for (const int axis : axes) shape[static_cast<std::size_t>(axis)] = Dim(1);
   shape[static_cast<std::size_t>(axes.back())] = Dim(count);
   part.op.tensors[t].layout = vector_of(axes.size(), count);
 }
