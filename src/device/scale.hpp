@@ -20,6 +20,8 @@ inline constexpr std::int64_t kStaticSharedBytes = 48 * 1024;
 inline constexpr int kMaxCluster = 8;  ///< blocks; every device with clusters supports as many
 /// Bytes of which an L2 cache has the most when another kernel reads them again: half of it.
 inline constexpr std::int64_t kBytesOfCache = std::int64_t{24} << 20;
+/// Bytes that memory moves in a microsecond while much is under way.
+inline constexpr double kBytesOfUs = 2.9e6;
 /// Microseconds that a kernel costs which another one follows.
 inline constexpr double kKernelUs = 2.5;
 

@@ -1,5 +1,6 @@
 // Columns whose inputs and outputs lie in different orders, run on the CPU against the reference.
 #include "emulation/emulated.hpp"
+#include "plan/plan.hpp"
 #include "rows/rows.hpp"
 
 namespace tilejit::test {
@@ -63,15 +64,15 @@ TEST(EmulatedRows, CrossColumnsOfInputsInAnotherOrder) {
        {{"x", f32, "(37,8,64):(512,1,8)"}, {"y", f32, "(37,8,64):(512,64,1)"}},
        kSoftmax},
       {"more of the input than fits, and a mask",
-       {{"x", f16, "(20,48,64):(3072,1,48)"},
-        {"m", b8, "(20,48,64):(3072,64,1)"},
-        {"y", f16, "(20,48,64):(3072,64,1)"}},
+       {{"x", f16, "(20,48,320):(15360,1,48)"},
+        {"m", b8, "(20,48,320):(15360,320,1)"},
+        {"y", f16, "(20,48,320):(15360,320,1)"}},
        kMasked},
       {"outputs whose innermost mode is short",
        {{"x", f32, "(24,64,16,5):(320,1,7680,64)"}, {"y", f32, "(24,64,16,5):(5120,80,5,1)"}},
        kSoftmax},
       {"columns of clusters",
-       {{"x", f16, "(432,16,64):(1024,1,16)"}, {"y", f16, "(432,16,64):(1024,64,1)"}},
+       {{"x", f32, "(200,8,64):(512,1,8)"}, {"y", f32, "(200,8,64):(512,64,1)"}},
        kSoftmax},
   };
   EmulatedKernels kernels;
@@ -80,7 +81,10 @@ TEST(EmulatedRows, CrossColumnsOfInputsInAnotherOrder) {
     const RandomCase one{.op = {.tensors = c.tensors, .formula = c.formula, .axis = {0}},
                          .symbols = {},
                          .scalars = {}};
-    EXPECT_EQ(EmulatedKernels::templates_of(one.op), "fused_rows ");
+    const plan::Plan plan = plan::make_plan(one.op, formula::analyze(one.op), kPlainHopper);
+    const auto modes = static_cast<std::size_t>(rank(c.tensors.front().layout));
+    EXPECT_GT(plan.extents.size(), modes) << "no mode is cut";
+    EXPECT_EQ(plan::rows_of(plan)->cluster > 1, c.what == std::string("columns of clusters"));
     kernels.add(c.what, one);
   }
   ASSERT_TRUE(kernels.compile());

@@ -19,8 +19,8 @@
 namespace tilejit::plan {
 namespace {
 
-// In a microsecond: bytes, and scattered sectors that lanes store while nothing else goes on.
-constexpr double kBytesOfUs = 2.9e6, kScatteredOfUs = 70e3;
+// Scattered sectors that lanes store in a microsecond while nothing else goes on.
+constexpr double kScatteredOfUs = 70e3;
 // Of sectors whose other parts the same or the next warps store.
 constexpr double kOfGaps = 0.5;
 constexpr std::int64_t kLeastRun = 64;  // bytes that lanes store side by side without loss
@@ -104,7 +104,7 @@ Times times_of(const Plan& plan, const Rows& rows) {
   Times times;
   for (const Operand& operand : plan.operands) {
     const double us = elements_of_operand(operand, plan, rows) *
-                      bytes_of_element(operand, plan.extents, all) / kBytesOfUs;
+                      bytes_of_element(operand, plan.extents, all) / device::kBytesOfUs;
     const double stores = scattered_stores(plan, operand) / kScatteredOfUs;
     times.memory += us;
     times.stores += stores;

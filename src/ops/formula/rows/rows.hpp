@@ -29,7 +29,8 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 
 /// Whether a thread loads the input together with the other inputs of its row. An input that all
 /// rows share is loaded later, in the pass that needs it, unless there are registers to spare: a
-/// thread has only one vector of its row, or few of them and the device all threads at once.
+/// thread has only one vector of its row, or few of them and the device half of all threads at
+/// once.
 [[nodiscard]] bool is_loaded_with_row(const Plan& plan, const Rows& rows, const Operand& operand);
 
 /// If blocks take row after row (Rows::ahead), they may keep their part of an input that all rows

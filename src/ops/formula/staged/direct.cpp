@@ -11,8 +11,7 @@
 namespace tilejit::plan {
 namespace {
 
-// Sectors that lanes store in parts, and bytes that are read, in a microsecond.
-constexpr double kPartsOfUs = 50e3, kBytesOfUs = 2.9e6;
+constexpr double kPartsOfUs = 50e3;   // sectors that lanes store in parts, in a microsecond
 constexpr double kMostOfWhole = 1.5;  // bytes of sectors, of lanes that store whole ones
 constexpr double kGainOfOrder = 0.7;  // of accesses that another order of rows would cost
 
@@ -47,8 +46,8 @@ double direct_us(const Plan& plan, const StagedRows& staged) {
     const double bytes =
         elements * bytes_of_element(operand, plan.extents, operand.written ? warp : block);
     const bool whole = bytes < kMostOfWhole * elements * size_bytes(operand.dtype);
-    us +=
-        operand.written && !whole ? bytes / device::kSectorBytes / kPartsOfUs : bytes / kBytesOfUs;
+    us += operand.written && !whole ? bytes / device::kSectorBytes / kPartsOfUs
+                                    : bytes / device::kBytesOfUs;
   }
   return us;
 }
@@ -59,7 +58,7 @@ double bytes_us(const Plan& plan, const Rows& rows) {
   for (const Operand& operand : plan.operands) {
     if (spans_space(operand, rows)) bytes += size_bytes(operand.dtype);
   }
-  return elements_of(plan) * bytes / kBytesOfUs;
+  return elements_of(plan) * bytes / device::kBytesOfUs;
 }
 
 /// The plan's family, if it stages rows of known extents that are reduced.
