@@ -10,6 +10,8 @@ namespace tilejit::plan {
 // How modes of columns are put in another order, so that lanes side by side have neighbours of
 // operands that lie in different orders.
 
+/// Whether an operand has one leaf of known stride along the mode.
+[[nodiscard]] bool is_whole(const OperandMode& mode);
 /// Cuts `extent` elements off mode m, which the next mode then continues, in whatever has modes.
 /// Each value has one leaf along m.
 void cut_mode(std::size_t m, std::int64_t extent, Plan& plan);

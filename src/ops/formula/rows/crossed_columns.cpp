@@ -20,10 +20,6 @@ constexpr std::int64_t kMostInner = 16;  // so many are not cut
 constexpr std::int64_t kMostColumns = 512;
 constexpr std::int64_t kMostHeld = 40;  // elements of a thread
 
-bool is_whole(const OperandMode& mode) {
-  return mode.size() == 1 && mode[0].stride.is_known();
-}
-
 /// How columns are cut: all modes before `last`, `side` elements of that one, and `inner` of mode
 /// `across`.
 struct Cut {

@@ -46,10 +46,6 @@ double cost_of(const Plan& plan, const Rows& rows, std::int64_t length, std::int
   return cost;
 }
 
-bool is_whole(const OperandMode& mode) {
-  return mode.size() == 1 && mode[0].stride.is_known();
-}
-
 /// The mode along which all results are contiguous, if they lie a sector apart where elements are
 /// neighbours.
 std::optional<std::size_t> mode_of_results(const Plan& plan, const Rows& rows) {

@@ -4,6 +4,10 @@
 
 namespace tilejit::plan {
 
+bool is_whole(const OperandMode& mode) {
+  return mode.size() == 1 && mode[0].stride.is_known();
+}
+
 void cut_mode(std::size_t m, std::int64_t extent, Plan& plan) {
   const Dim rest = *Dim::divide(plan.extents[m], extent);
   const auto cut = [&](std::vector<OperandMode>& modes) {
