@@ -39,6 +39,14 @@ TILE_DEVICE int padded_chunk(int i) {
   return kPad == 0 ? i : i + i / kSlab * kPad;
 }
 
+// Elements of the chunks at `from` that come before `tensor_end`. All but a rest of the last chunk
+// can be copied 16 bytes at a time.
+template <class T>
+TILE_DEVICE int existing(const Chunks<T>& chunks, const T* from, const T* tensor_end) {
+  const int all = chunks.count * Chunks<T>::kElements;
+  return tensor_end - from < all ? int(tensor_end - from) : all;
+}
+
 // Begins to copy `count` elements to shared memory. Nothing is read from `tensor_end` on.
 template <int kThreads, int kSlab, int kPad, class T>
 TILE_DEVICE void bring_slabs(T* to, const T* from, int count, const T* tensor_end) {
@@ -46,15 +54,14 @@ TILE_DEVICE void bring_slabs(T* to, const T* from, int count, const T* tensor_en
   constexpr int kElements = Chunks<T>::kElements;
   from -= chunks.begin;
   to -= chunks.begin;
-  const int all = chunks.count * kElements;
-  const int rest = tensor_end - from < all ? int(tensor_end - from) : all;
+  const int exist = existing(chunks, from, tensor_end), whole = exist / kElements;
 #pragma unroll 1
-  for (int i = threadIdx.x; i < chunks.count; i += kThreads) {
-    const int first = i * kElements;
-    const int valid = rest - first < kElements ? rest - first : kElements;
-    async_copy_or_zero<16>(shared_address(to + padded_chunk<kSlab, kPad>(i) * kElements),
-                           from + first, u32(valid) * u32(sizeof(T)));
-  }
+  for (int i = threadIdx.x; i < whole; i += kThreads)
+    async_copy<16>(shared_address(to + padded_chunk<kSlab, kPad>(i) * kElements),
+                   from + i * kElements);
+  const int tail = int(threadIdx.x);
+  if (tail < exist - whole * kElements)
+    to[padded_chunk<kSlab, kPad>(whole) * kElements + tail] = from[whole * kElements + tail];
 }
 
 // The same of a slab's chunk, whose neighbours follow soon: with less code.
@@ -64,14 +71,12 @@ TILE_DEVICE void bring_chunk(T* to, const T* from, int count, const T* tensor_en
   constexpr int kElements = Chunks<T>::kElements;
   from -= chunks.begin;
   to -= chunks.begin;
-  const int rest =
-      tensor_end - from < count + 2 * kElements ? int(tensor_end - from) : count + 2 * kElements;
+  const int exist = existing(chunks, from, tensor_end), whole = exist / kElements;
 #pragma unroll 4
-  for (int i = threadIdx.x; i < chunks.count; i += kThreads) {
-    const int first = i * kElements;
-    const int valid = rest - first < kElements ? rest - first : kElements;
-    async_copy_or_zero<16>(shared_address(to + first), from + first, u32(valid) * u32(sizeof(T)));
-  }
+  for (int i = threadIdx.x; i < whole; i += kThreads)
+    async_copy<16>(shared_address(to + i * kElements), from + i * kElements);
+  const int tail = whole * kElements + int(threadIdx.x);
+  if (tail < exist) to[tail] = from[tail];
 }
 
 // Copies a chunk from shared memory. A thread has one element at most of what begins or ends within
@@ -112,18 +117,20 @@ template <int kThreads, int kColumns, class T>
 TILE_DEVICE void bring_strip(unsigned char* to, const T* from, u32 side, int rows, int columns,
                              const T* tensor_end) {
   constexpr int kElements = Chunks<T>::kElements, kPitch = kPitchOfStrip<T, kColumns>;
+  const int lane = threadIdx.x % 32;
   for (int r = threadIdx.x / 32; r < rows; r += kThreads / 32) {
     const Chunks<T> chunks(from + i64(r) * side, columns);
     const T* const row = from + i64(r) * side - chunks.begin;
-    const i64 rest = tensor_end - row;
+    T* const copy = reinterpret_cast<T*>(to) + r * kPitch;
+    const int exist = existing(chunks, row, tensor_end), whole = exist / kElements;
 #pragma unroll
     for (int n = 0; n < (kPitch / kElements + 31) / 32; ++n) {
-      const int i = n * 32 + int(threadIdx.x) % 32, first = i * kElements;
-      if (i >= chunks.count) break;
-      const int valid = rest - first < kElements ? int(rest - first) : kElements;
-      async_copy_or_zero<16>(shared_address(reinterpret_cast<T*>(to) + r * kPitch + first),
-                             row + first, u32(valid) * u32(sizeof(T)));
+      const int i = n * 32 + lane;
+      if (i >= whole) break;
+      async_copy<16>(shared_address(copy + i * kElements), row + i * kElements);
     }
+    const int tail = whole * kElements + lane;
+    if (tail < exist) copy[tail] = row[tail];
   }
 }
 

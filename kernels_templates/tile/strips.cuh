@@ -25,8 +25,9 @@ TILE_DEVICE void bring_vector(T* to, const T* from) {
 }
 template <int kCount, class T>
 TILE_DEVICE void bring_vector(T* to, const T* from, const T* end) {
-  const int valid = end - from < kCount ? int(end - from) : kCount;
-  async_copy_or_zero<kCount* int(sizeof(T))>(shared_address(to), from, u32(valid) * u32(sizeof(T)));
+  if (from + kCount <= end) return bring_vector<kCount>(to, from);
+#pragma unroll 1
+  for (; from < end; ++from) *to++ = *from;
 }
 
 // Elements from number `at` of a tensor to the next multiple of kSector.

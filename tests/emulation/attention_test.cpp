@@ -5,8 +5,8 @@
 
 #include "emulation/emulated.hpp"
 #include "emulation/odd_values.hpp"
-#include "gpu/number_from_env.hpp"
 #include "support/attention_case.hpp"
+#include "support/number_from_env.hpp"
 
 namespace tilejit::test {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "emulation/emulated.hpp"
 #include "emulation/emulated_product.hpp"
-#include "gpu/number_from_env.hpp"
+#include "support/number_from_env.hpp"
 #include "support/product_case.hpp"
 
 namespace tilejit::test::hopper {

@@ -1,7 +1,7 @@
 // Random operations of every family, run on the CPU against the reference. TILEJIT_TEST_SEED and
 // TILEJIT_TEST_CASES say which, as for the same test on a GPU.
 #include "emulation/emulated.hpp"
-#include "gpu/number_from_env.hpp"
+#include "support/number_from_env.hpp"
 
 namespace tilejit::test {
 namespace {

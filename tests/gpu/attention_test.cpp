@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "gpu/gpu_fixture.hpp"
-#include "gpu/number_from_env.hpp"
 #include "plan/plan.hpp"
 #include "support/attention_case.hpp"
+#include "support/number_from_env.hpp"
 
 namespace tilejit::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "gpu/gpu_fixture.hpp"
-#include "gpu/number_from_env.hpp"
+#include "support/number_from_env.hpp"
 
 namespace tilejit::test {
 namespace {

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "gpu/gpu_fixture.hpp"
-#include "gpu/number_from_env.hpp"
+#include "support/number_from_env.hpp"
 #include "support/product_case.hpp"
 #include "support/reduction_case.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "gpu/gpu_fixture.hpp"
-#include "gpu/number_from_env.hpp"
+#include "support/number_from_env.hpp"
 #include "support/program_case.hpp"
 
 namespace tilejit::test {

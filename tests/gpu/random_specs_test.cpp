@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "gpu/gpu_fixture.hpp"
-#include "gpu/number_from_env.hpp"
+#include "support/number_from_env.hpp"
 
 namespace tilejit::test {
 namespace {

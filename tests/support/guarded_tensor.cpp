@@ -3,8 +3,15 @@
 #include <algorithm>
 #include <span>
 
+#include "support/number_from_env.hpp"
+
 namespace tilejit::test {
 namespace {
+
+/// Bytes of a guard zone. The default keeps the alignment of device memory.
+std::size_t bytes_of_guard() {
+  return number_from_env("TILEJIT_TEST_GUARD", 256);
+}
 
 void append_indices(std::span<const Mode> modes, std::size_t m, std::int64_t base,
                     std::vector<std::int64_t>& out) {
@@ -18,11 +25,11 @@ void append_indices(std::span<const Mode> modes, std::size_t m, std::int64_t bas
 
 GuardedTensor::GuardedTensor(const Tensor& tensor, const SymbolValues& symbols)
     : dtype_(tensor.dtype),
-      guard_(kGuard + (tensor.align < 16 ? static_cast<std::size_t>(tensor.align) : 0)) {
+      guard_(bytes_of_guard() + (tensor.align < 16 ? static_cast<std::size_t>(tensor.align) : 0)) {
   const Layout layout = substitute(tensor.layout, symbols);
   const auto size =
       static_cast<std::size_t>(cosize(layout)) * static_cast<std::size_t>(size_bytes(dtype_));
-  bytes_.assign(size + guard_ + kGuard, kPoison);
+  bytes_.assign(size + guard_ + bytes_of_guard(), kPoison);
   append_indices(layout.leaves(), 0, 0, elements_);
   std::ranges::sort(elements_);
 }

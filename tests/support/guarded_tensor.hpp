@@ -14,7 +14,8 @@ namespace tilejit::test {
 using Random = std::mt19937_64;
 
 /// Host memory of one tensor with a guard zone at either end, all filled with a poison pattern. The
-/// tensor is aligned to no more bytes than it promises.
+/// tensor is aligned to no more bytes than it promises. TILEJIT_TEST_GUARD is the bytes of a zone:
+/// 0 has memory end with its tensor, so that compute-sanitizer sees what is read beyond it.
 class GuardedTensor {
  public:
   GuardedTensor(const Tensor& tensor, const SymbolValues& symbols);
@@ -38,8 +39,6 @@ class GuardedTensor {
   static constexpr unsigned char kPoison = 0xa5;
 
  private:
-  static constexpr std::size_t kGuard = 256;  ///< bytes; keeps the alignment of device memory
-
   DType dtype_;
   std::size_t guard_;
   std::vector<std::int64_t> elements_;  ///< indices that the layout reaches
