@@ -54,9 +54,11 @@ TEST(CrossedResults, OfFewOrLongColumnsStayAsTheyAre) {
 }
 
 TEST(CrossedResults, NeedResultsAlone) {
-  const Plan plan = plan_of(
+  const Fused op =
       test::make_op(f32, {{"x", "(4001,64,4):(64,1,256064)"}, {"y", "(4001,64,4):(1,4001,256064)"}},
-                    "y = x / sum(x)"));
+                    "y = x / sum(x)");
+  const formula::Analysis analysis = formula::analyze(op);
+  const Plan plan = make_plan_in_space(op, analysis, kHopper, analysis.shape);
   EXPECT_EQ(rows_of(plan)->first, 2U);
 }
 

@@ -249,7 +249,7 @@ std::optional<Plan> plan_crossed(const Fused& op, const formula::Analysis& analy
   const double slices = times.memory * of_slices(plan, *rows) + kOfMore;
   const double copies = times.memory + times.outputs * device::kKernelUs + 2 * times.results;
   if (slices < most && slices < kOfCopies * copies) {
-    if (auto split = unroll_reductions(op, analysis)) {
+    if (auto split = unroll_reductions(op, analysis, Outputs::whole)) {
       std::vector<formula::Analysis> parts;
       Plan sliced = plan_parts(op, analysis, plan.target, *std::move(split), &parts);
       if (passes_shared(std::get<Several>(sliced.family).parts.front())) {

@@ -18,6 +18,7 @@
 #include "plan/params.hpp"
 #include "plan/parts.hpp"
 #include "plan/repeated.hpp"
+#include "plan/sliced.hpp"
 #include "plan/split.hpp"
 #include "plan/unrolled.hpp"
 #include "plan/vectors.hpp"
@@ -503,6 +504,9 @@ Plan make_plan(const Fused& op, const formula::Analysis& analysis, const Target&
                       of_parts);
   }
   Plan plan = make_plan_in_space(op, analysis, target, analysis.shape);
+  if (op.tuning == Tuning()) {
+    if (auto sliced = plan_sliced(op, analysis, plan, of_parts)) return *std::move(sliced);
+  }
   if (op.tuning == Tuning{.atomics = op.tuning.atomics} &&
       (leaves_device_idle(plan) || cuts_held_sectors(plan)))
     return plan_parts(op, analysis, target, split_by_passes(op, analysis, joined_sums_apart(plan)),

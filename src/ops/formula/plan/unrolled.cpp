@@ -40,8 +40,12 @@ std::optional<Op> step_of(Op reduction) {
 
 class Unroller {
  public:
-  Unroller(const Fused& op, const formula::Analysis& analysis, std::size_t axis)
-      : op_(op), analysis_(analysis), axis_(axis), count_(analysis.shape[axis].value()) {
+  Unroller(const Fused& op, const formula::Analysis& analysis, std::size_t axis, Outputs outputs)
+      : op_(op),
+        analysis_(analysis),
+        axis_(axis),
+        count_(analysis.shape[axis].value()),
+        outputs_(outputs) {
     for (std::size_t t = 0; t < op.tensors.size(); ++t) {
       std::uint32_t axes = 0;
       for (std::size_t i = 0; i < analysis.axes[t].size(); ++i) {
@@ -60,11 +64,15 @@ class Unroller {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       if (!add(i)) return std::nullopt;
     }
-    std::vector<expr::Store> stores = analysis_.program.stores;
-    for (expr::Store& store : stores) {
+    std::vector<expr::Store> stores;
+    for (const expr::Store& store : analysis_.program.stores) {
       const std::size_t t = static_cast<std::size_t>(store.tensor);
-      if (expr::has_axis(spanned_[t], axis_)) return std::nullopt;
-      store = {first_[t], copies_[index_of(store.value)][0]};
+      const std::vector<NodeId>& values = copies_[index_of(store.value)];
+      const bool spans = expr::has_axis(spanned_[t], axis_);
+      if (spans && outputs_ == Outputs::whole) return std::nullopt;
+      for (std::int64_t k = 0; k < (spans ? count_ : 1); ++k)
+        stores.push_back({first_[t] + static_cast<int>(k),
+                          values[values.size() == 1 ? 0 : static_cast<std::size_t>(k)]});
     }
     part_.analysis.program = graph_.prune(stores);
     if (!is_one_kernel(part_.analysis.program)) return std::nullopt;
@@ -80,7 +88,7 @@ class Unroller {
   }
 
  private:
-  /// Each input that varies along the axis becomes as many tensors as it has elements there.
+  /// Each tensor that varies along the axis becomes as many tensors as it has elements there.
   void add_tensors() {
     for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
       first_.push_back(static_cast<int>(part_.tensors.size()));
@@ -171,6 +179,7 @@ class Unroller {
   const formula::Analysis& analysis_;
   const std::size_t axis_;
   const std::int64_t count_;
+  const Outputs outputs_;
   std::vector<std::uint32_t> spanned_;       // per tensor: axes of more than one element
   std::vector<expr::ValueAxes> values_;      // per node
   std::vector<int> first_;                   // per tensor: its first one of the part
@@ -194,7 +203,8 @@ bool has_slices(const Fused& op, const formula::Analysis& analysis, std::size_t 
 
 }  // namespace
 
-std::optional<Split> unroll_reductions(const Fused& op, const formula::Analysis& analysis) {
+std::optional<Split> unroll_reductions(const Fused& op, const formula::Analysis& analysis,
+                                       Outputs outputs) {
   const std::int64_t weight = expr::weight(analysis.program);
   for (const Node& node : analysis.program.nodes) {
     if (!expr::is_reduction(node.op) || std::popcount(node.axes) != 1) continue;
@@ -204,7 +214,7 @@ std::optional<Split> unroll_reductions(const Fused& op, const formula::Analysis&
     if (count < 2 || count > kMostUnrolled || weight * count > kMostWeight ||
         !has_slices(op, analysis, axis))
       continue;
-    if (auto found = Unroller(op, analysis, axis).run()) return found;
+    if (auto found = Unroller(op, analysis, axis, outputs).run()) return found;
   }
   return std::nullopt;
 }
@@ -216,7 +226,7 @@ std::optional<Split> unroll_short_reductions(const Fused& op, const formula::Ana
     elements *= extent.value();
     if (elements > kMostElements) return std::nullopt;
   }
-  return unroll_reductions(op, analysis);
+  return unroll_reductions(op, analysis, Outputs::whole);
 }
 
 }  // namespace tilejit::plan

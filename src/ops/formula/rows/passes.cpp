@@ -1,6 +1,7 @@
 // Whether rows that a kernel would hold while it accesses only parts of sectors are better read
 // again, by kernels of one pass each.
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "device/access.hpp"
@@ -38,31 +39,39 @@ std::vector<std::int64_t> block_of_rows(const Plan& plan, const Rows& rows) {
 
 }  // namespace
 
-bool cuts_held_sectors(const Plan& plan) {
-  const auto* const rows = std::get_if<Rows>(&plan.family);
-  const bool held = rows != nullptr && rows->register_vectors > 0;
-  if (rows == nullptr || (!rows->along() && (rows->count != 1 || !held)) || is_one_pass(plan) ||
-      !std::ranges::all_of(plan.extents, &Dim::is_known))
-    return false;
-  // Strips that are as wide as sectors lie across.
-  if (!rows->along() && columns_of_sectors(plan, *rows) > kWarp) return false;
-  const std::vector<std::int64_t> block = block_of_rows(plan, *rows);
+std::optional<SpaceBytes> space_bytes(const Plan& plan, const Rows& rows) {
+  if (!std::ranges::all_of(plan.extents, &Dim::is_known)) return std::nullopt;
+  const std::vector<std::int64_t> block = block_of_rows(plan, rows);
   std::vector<std::int64_t> all;
-  double elements = 1, read = 0, written = 0, read_apart = 0, written_apart = 0;
+  double elements = 1;
   for (const Dim& extent : plan.extents) {
     elements *= static_cast<double>(extent.value());
     all.push_back(extent.value());
   }
+  SpaceBytes bytes;
   for (const Operand& operand : plan.operands) {
-    if (!spans_space(operand, *rows)) continue;
-    (operand.written ? written : read) += elements * bytes_of_element(operand, plan.extents, block);
-    (operand.written ? written_apart : read_apart) +=
+    if (!spans_space(operand, rows)) continue;
+    (operand.written ? bytes.written : bytes.read) +=
+        elements * bytes_of_element(operand, plan.extents, block);
+    (operand.written ? bytes.written_once : bytes.read_once) +=
         elements * bytes_of_element(operand, plan.extents, all);
   }
+  return bytes;
+}
+
+bool cuts_held_sectors(const Plan& plan) {
+  const auto* const rows = std::get_if<Rows>(&plan.family);
+  const bool held = rows != nullptr && rows->register_vectors > 0;
+  if (rows == nullptr || (!rows->along() && (rows->count != 1 || !held)) || is_one_pass(plan))
+    return false;
+  // Strips that are as wide as sectors lie across.
+  if (!rows->along() && columns_of_sectors(plan, *rows) > kWarp) return false;
+  const auto bytes = space_bytes(plan, *rows);
+  if (!bytes) return false;
   const int passes = std::ranges::max(expr::passes_before(plan.program, joined_sums_apart(plan))) +
-                     (written > 0 ? 1 : 0);
-  const double together = (held ? 1 : passes) * read + written;
-  const double apart = passes * read_apart + written_apart;
+                     (bytes->written > 0 ? 1 : 0);
+  const double together = (held ? 1 : passes) * bytes->read + bytes->written;
+  const double apart = passes * bytes->read_once + bytes->written_once;
   if (rows->along()) {
     return together >= kLeastCutAlong * apart &&
            together / kCutBytesOfUs >= kGainAlong * (device::kKernelUs + apart / kBytesOfUs);

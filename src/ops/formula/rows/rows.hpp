@@ -98,6 +98,14 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 /// Whether the kernel, which goes over its rows more than once, has so few of them that most of the
 /// device is idle for long. Kernels of one pass each then share the rows among more blocks.
 [[nodiscard]] bool leaves_device_idle(const Plan& plan);
+/// Bytes of the sectors of operands that span the space: those that the kernel accesses in one
+/// pass, and all of them once.
+struct SpaceBytes {
+  double read = 0, written = 0;
+  double read_once = 0, written_once = 0;
+};
+/// Nothing if extents are not known.
+[[nodiscard]] std::optional<SpaceBytes> space_bytes(const Plan& plan, const Rows& rows);
 /// Whether the kernel accesses several times the sectors of kernels of one pass each, which follow
 /// the input's and the output's order: its strips of columns are narrow, its rows have short runs
 /// of neighbours, or lie across an output.
