@@ -7,8 +7,10 @@
 #include "device/access.hpp"
 #include "device/scale.hpp"
 #include "rows/column_shape.hpp"
+#include "rows/crossed.hpp"
 #include "rows/row_shape.hpp"
 #include "rows/rows.hpp"
+#include "rows/turned_inputs.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -168,6 +170,18 @@ int blocks_at_once(const Plan& plan) {
   return rows->register_vectors * registers_of_held(plan, *rows) <= kRegistersOfBlock ? 2 : 1;
 }
 
+bool shares_sectors_along(const Plan& plan, const Rows& rows) {
+  return std::ranges::any_of(plan.operands, [&](const Operand& operand) {
+    if (!operand.read || operand.written || operand.reach != Reach::strided ||
+        !varies_in_row(operand, rows) || is_turned_input(plan, rows, operand))
+      return false;
+    const OperandMode &along = operand.modes[rows.first], &across = operand.modes[0];
+    return is_whole(along) && is_whole(across) && along[0].stride.is(1) &&
+           across[0].stride.value() > 1 &&
+           across[0].stride.value() * size_bytes(operand.dtype) < device::kSectorBytes;
+  });
+}
+
 int most_of_columns(const Plan& plan) {
   constexpr int kAnyNumber = 16;
   const auto* const rows = std::get_if<Rows>(&plan.family);
@@ -185,6 +199,9 @@ int most_of_columns(const Plan& plan) {
   for (const Operand& operand : plan.operands) widest = std::max(widest, size_bytes(operand.dtype));
   // Rows side by side have own banks of shared memory, not those a vector apart.
   if (rows->turned_inputs > 0) return std::max(1, kNarrowestAccess / widest);
+  // Sectors would wait in the L1 cache for each element of a vector, and further lanes'.
+  if (rows->count == 1 && shares_sectors_along(plan, *rows))
+    return std::max(1, kNarrowestAccess / widest);
   Plan wider = plan;
   for (int vector = std::min(kMostElements, device::kWidestAccess / widest);
        vector * widest > kNarrowestAccess; vector /= 2) {

@@ -200,6 +200,10 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
          ceil_div(*count, 2 * groups) >= 2 * device::kWantedBlocks &&
          groups * bytes < kBytesOfBlock / 2)
     groups *= 2;
+  // Blocks that finish with the sectors along their columns sooner need fewer lines of the cache.
+  while (rows.cluster == 1 && rows.row_threads == 1 && shares_sectors_along(plan, rows) &&
+         2 * groups <= kThreadsAcross && ceil_div(*count, 2 * groups) >= 2 * device::kWantedBlocks)
+    groups *= 2;
   // Of strips that begin within sectors, wide ones share fewer of these with their neighbours.
   const bool are_odd =
       !lanes_store_runs(plan, rows) && (bytes_of_vector(plan, rows) < kNarrowestAccess ||
