@@ -15,7 +15,12 @@
 enum : int { kGroups = kThreads / kRowThreads };  // groups of threads in a block
 enum : int { kSteps = kRegisterVectors > 0 ? kRegisterVectors : kBatch };
 enum : int { kChunk = kRowThreads * kSteps };  // vectors
-enum : int { kParts = kAlong ? kSteps : 1 };   // of a chunk, consecutive in a thread
+#ifdef TAKES_TURNS
+enum : bool { kInTurns = true };  // threads go down narrow columns in turns, as along rows
+#else
+enum : bool { kInTurns = kAlong };
+#endif
+enum : int { kParts = kInTurns ? kSteps : 1 };  // of a chunk, consecutive in a thread
 enum : bool { kAlone = !kAlong && kRowThreads == 1 && kRegisterVectors > 0 };  // has a column
 // Reductions fold chains of 64 elements separately.
 enum : int { kChain = 64 / kVector > kSteps ? 64 / kVector : kSteps };
@@ -78,7 +83,7 @@ struct Thread {
   // The place, in the order of the scan, of the thread's step `s` in a chunk, and the vector at a
   // place.
   TILE_DEVICE Index place(Index first, int s) const {
-    return first + (kAlong ? Index(s * kRowThreads + rank) : Index(rank * kSteps + s));
+    return first + (kInTurns ? Index(s * kRowThreads + rank) : Index(rank * kSteps + s));
   }
   TILE_DEVICE Index vector(Index place) const { return kReverse ? count - 1 - place : place; }
 
@@ -160,7 +165,7 @@ struct Thread {
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) {
       if (kComputesAlways || has(first, s, end)) {
-        x[s].fold(p, row, vector(place(first, s)), r, a[kAlong ? s : 0]);
+        x[s].fold(p, row, vector(place(first, s)), r, a[kInTurns ? s : 0]);
       }
     }
   }
@@ -206,7 +211,7 @@ struct Thread {
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) {
       if (active && has(first, s, end)) {
-        x[s].map(p, row, vector(place(first, s)), r, a[kAlong ? s : 0]);
+        x[s].map(p, row, vector(place(first, s)), r, a[kInTurns ? s : 0]);
       }
     }
   }

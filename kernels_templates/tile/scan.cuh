@@ -66,10 +66,11 @@ struct WarpSlots {
   }
 };
 
-// What warps left for each part and row, by lanes that have a warp's values each: sets `whole` to
-// the combination of all warps, and puts that of the warps before this one before `a`. Many warps
-// take longer one after another, since each of them asks for the values of all.
-template <int kParts, class T, int kRows, int kGroups, int kWarps, int kBytes>
+// What warps left for each part and row, by lanes of the group, kStride apart, that have a warp's
+// values each: sets `whole` to the combination of all warps, and puts that of the warps before this
+// one before `a`. Many warps take longer one after another, since each of them asks for the values
+// of all.
+template <int kStride, int kParts, class T, int kRows, int kGroups, int kWarps, int kBytes>
 TILE_DEVICE void join_warps_by_lanes(T (&a)[kParts][kRows], Parts<T, kParts, kRows>& whole,
                                      int lane, int warp,
                                      const WarpSlots<kGroups, kWarps, kBytes>& slots) {
@@ -81,16 +82,17 @@ TILE_DEVICE void join_warps_by_lanes(T (&a)[kParts][kRows], Parts<T, kParts, kRo
 #pragma unroll
     for (int n = 0; n < kParts * kRows; ++n) {
       T& x = whole.at[n / kRows][n % kRows];
-      const T both = joined(shuffle_up(x, offset), x);
+      const T both = joined(shuffle_up(x, offset * kStride), x);
       if (lane >= offset) x = both;
     }
   }
+  const int first = kStride > 1 ? int(threadIdx.x) % kStride : 0;  // lane of the group
 #pragma unroll
   for (int n = 0; n < kParts * kRows; ++n) {
     T& x = whole.at[n / kRows][n % kRows];
-    const T before = shuffle_from(x, warp > 0 ? warp - 1 : 0);
+    const T before = shuffle_from(x, first + (warp > 0 ? warp - 1 : 0) * kStride);
     if (warp > 0) a[n / kRows][n % kRows] = joined(before, a[n / kRows][n % kRows]);
-    x = shuffle_from(x, kWarps - 1);
+    x = shuffle_from(x, first + (kWarps - 1) * kStride);
   }
 }
 
@@ -146,8 +148,8 @@ TILE_DEVICE void scan_group(T (&a)[kParts][kRows], T (&all)[kRows], int rank,
     __syncwarp();
   }
   Parts<T, kParts, kRows> part;
-  if constexpr (kInWarp == 32 && kWarps >= 8) {
-    join_warps_by_lanes(a, part, in_warp, warp, slots);
+  if constexpr (kWarps >= 8 && (kInWarp == 32 || (kParts > 1 && kInWarp >= kWarps))) {
+    join_warps_by_lanes<kStride>(a, part, in_warp, warp, slots);
   } else {
     join_warps(a, part, warp, slots);
   }

@@ -148,6 +148,34 @@ TEST(Scan, ShortColumnsHaveAThreadEachThatHoldsThem) {
   EXPECT_EQ(vector_of("(19,1650387):(1650387,1)", bf16), 1);
 }
 
+// 1802/61 of the sweep: 4.5 times the sectors, each stored in parts, by neighbours.
+TEST(Scan, ThreadsTakeTurnsDownColumnsThatShareSectorsWithTheRowsBelow) {
+  const auto in_turns = [](const std::string& layout, DType dtype) {
+    const Plan plan = plan_of(scan(layout, dtype, "y = cumsum(x, axis=1)"));
+    return takes_turns(plan, std::get<Scan>(plan.family));
+  };
+  EXPECT_TRUE(in_turns("(210,8191,3):(24573,3,1)", f32));
+  EXPECT_TRUE(in_turns("(210,8191,2):(16382,2,1)", f32));
+  EXPECT_TRUE(in_turns("(210,8191,3):(24573,3,1)", f16));
+  EXPECT_TRUE(in_turns("(210,8191,7):(57337,7,1)", f16));
+  EXPECT_FALSE(in_turns("(31,16385,9):(147465,9,1)", f32)) << "9 rows in 10 sectors";
+  EXPECT_FALSE(in_turns("(130,8191,4):(32764,4,1)", f32)) << "16 values to exchange";
+  EXPECT_FALSE(in_turns("(31,16384,8):(131072,8,1)", f32)) << "a row is a sector";
+  EXPECT_FALSE(in_turns("(31,16384,3):(524288,32,1)", f32)) << "the row below is far away";
+  EXPECT_FALSE(in_turns("(16,2048,4096):(8388608,4096,1)", f32));
+  EXPECT_FALSE(in_turns("(4,19,1650387):(31357353,1650387,1)", f32)) << "a thread has a column";
+}
+
+// Totals of 8 warps are scanned by the 8 lanes that a warp has of each group.
+TEST(Scan, BlocksThatTakeTurnsHaveAsManyWarpsAsAWarpHasLanesOfAColumn) {
+  for (const char* const layout : {"(210,8191,3):(24573,3,1)", "(210,8191,5):(40955,5,1)",
+                                   "(60,30000,3):(90000,3,1)", "(97,4095,7):(28665,7,1)"}) {
+    const Plan plan = plan_of(scan(layout, f32, "y = cumsum(x, axis=1)"));
+    EXPECT_EQ(plan.threads, 256) << layout;
+    EXPECT_EQ(rows_of(plan)->row_threads, 64) << layout;
+  }
+}
+
 TEST(Scan, TheSecondKernelHasTheBlocksOfTheFirst) {
   const Plan plan = plan_of(scan("(1000000,64):(64,1)", bf16, kAcross));
   EXPECT_EQ(units_per_block(plan), 8);

@@ -2,6 +2,7 @@
 
 #include "figures/of_families.hpp"
 #include "rows/figures.hpp"
+#include "scan/scan.hpp"
 
 namespace tilejit::figures {
 
@@ -22,6 +23,10 @@ ThreadValues values_of_chunk(const Plan& plan, const plan::Rows& rows) {
                      flat_layout({plan.vector, steps}, {1, Dim(rows.row_threads) * plan.vector})})};
   }
   const Dim across = Dim(groups) * plan.vector;
+  if (plan::takes_turns(plan, rows))
+    return {tuple_of({across, chunk}),
+            make_layout({flat_layout({groups, rows.row_threads}, {plan.vector, across}),
+                         flat_layout({plan.vector, steps}, {1, across * rows.row_threads})})};
   return {tuple_of({across, chunk}),
           make_layout({flat_layout({groups, rows.row_threads}, {plan.vector, across * steps}),
                        flat_layout({plan.vector, steps}, {1, across})})};

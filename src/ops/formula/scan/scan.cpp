@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/integer.hpp"
+#include "device/access.hpp"
 #include "device/scale.hpp"
 #include "plan/launch_shape.hpp"
 #include "plan/sectors.hpp"
@@ -46,6 +47,8 @@ constexpr std::int64_t kBytesOfBlock = 4 * 1024;  // multiprocessors start large
 constexpr std::int64_t kManyChunks = 16;
 constexpr double kUsOfChunk = 0.9, kUsOfSharing = 2.3, kUsOfSharingColumns = 4.3;
 constexpr double kUsOfMegabyte = 0.45;
+constexpr double kGainOfTurns = 1.5;  // in sectors, which more exchanges are worth
+constexpr int kValuesOfByte = 2;      // that a thread exchanges, for a byte of an element
 
 [[noreturn]] void refuse(const std::string& what) {
   throw Error(ErrorCode::unsupported,
@@ -60,6 +63,28 @@ bool is_small(const Plan& plan, int steps) {
   const Rows& rows = *rows_of(plan);
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
   return length && count && (*count == 0 || *length <= steps * device::kThreadsAtOnce / *count);
+}
+
+/// Whether warps that store neighbours along an output's columns, of which `groups` groups of
+/// threads have some side by side, touch more sectors than warps that store one row after another,
+/// so that it pays that threads exchange a value for each of their elements.
+bool touches_fewer_in_turns(const Plan& plan, const Rows& rows, int steps, std::int64_t groups) {
+  if (groups > kLeastGroups) return false;  // a warp would have fewer lanes of a group than warps
+  std::int64_t run = groups * plan.vector;
+  if (plan.extents.front().is_known()) run = std::min(run, plan.extents.front().value());
+  return std::ranges::any_of(plan.operands, [&](const Operand& operand) {
+    if (!operand.written || operand.per_row || operand.modes[rows.first].size() != 1 ||
+        operand.modes[0].size() != 1 || !operand.modes[0][0].stride.is(1))
+      return false;
+    const Dim& stride = operand.modes[rows.first][0].stride;
+    if (!stride.is_known()) return false;
+    constexpr std::int64_t kSector = device::kSectorBytes;
+    const std::int64_t bytes = size_bytes(operand.dtype), pitch = stride.value() * bytes;
+    if (steps * plan.vector > kValuesOfByte * bytes) return false;
+    const std::int64_t touched = pitch % kSector == 0 ? ceil_div(run * bytes, kSector) * kSector
+                                                      : (run - 1) * bytes + kSector;
+    return pitch > 0 && kGainOfTurns * static_cast<double>(pitch) <= static_cast<double>(touched);
+  });
 }
 
 /// Registers for a thread's vectors of a column, if they are `vector` elements wide.
@@ -169,9 +194,12 @@ class Chooser {
     while (count_ && groups > kLeastGroups && ceil_div(*count_, groups) < device::kManyBlocks)
       groups /= 2;
     while (count_ && groups > 1 && *count_ <= groups / 2) groups /= 2;  // rather than idle ones
+    const bool turns = touches_fewer_in_turns(plan_, rows_, steps_, std::min(groups, kLeastGroups));
+    if (turns) groups = std::min(groups, kLeastGroups);
     const std::int64_t blocks = count_ ? ceil_div(*count_, groups) : device::kWantedBlocks;
-    threads_ = blocks >= kFewBlocks && blocks < 2 * device::kManyBlocks ? kManyThreads : kThreads;
-    if (blocks < kFewBlocks && *count_ >= 2 * groups && is_shared(kThreads / groups)) {
+    threads_ = !turns && blocks >= kFewBlocks && blocks < 2 * device::kManyBlocks ? kManyThreads
+                                                                                  : kThreads;
+    if (!turns && blocks < kFewBlocks && *count_ >= 2 * groups && is_shared(kThreads / groups)) {
       groups *= 2;  // since length gives enough blocks, each takes a wider strip
       threads_ *= 2;
     }
@@ -208,8 +236,8 @@ class Chooser {
     const std::int64_t warps =
         rows_.along() ? std::max(1, rows_.row_threads / kWarp)
                       : ceil_div(rows_.row_threads, std::max<std::int64_t>(1, kWarp / groups));
-    const std::int64_t parts = rows_.along() ? steps_ : 1,
-                       across = rows_.along() ? 1 : plan_.vector;
+    const bool by_steps = rows_.along() || touches_fewer_in_turns(plan_, rows_, 1, groups);
+    const std::int64_t parts = by_steps ? steps_ : 1, across = rows_.along() ? 1 : plan_.vector;
     const std::int64_t bytes =
         std::max(accumulator_bytes(plan_), accumulator_bytes(plan_, expr::is_scan));
     return (2 * parts * warps + (fits() ? 0 : 5)) * groups * across * bytes;
@@ -283,6 +311,11 @@ bool scans_alone(const Plan& plan) {
   const std::int64_t most = std::min<std::int64_t>(kMostOfChunk, 2 * elements_within_budget(plan));
   return length && *length > 0 && *length <= most &&
          registers_of_column(plan, *length, plan.vector) <= kRegistersOfAlone;
+}
+
+bool takes_turns(const Plan& plan, const Rows& rows) {
+  return !rows.along() && rows.row_threads > 1 && !is_light(plan) &&
+         touches_fewer_in_turns(plan, rows, plan.unroll, plan.threads / rows.row_threads);
 }
 
 int most_scanned_at_once(const Plan& plan) {

@@ -15,6 +15,10 @@ namespace tilejit::plan {
 /// `plan` lie across rows.
 [[nodiscard]] bool scans_alone(const Plan& plan);
 
+/// Whether threads of a column take its vectors in turns, rather than neighbours each: a row of an
+/// output shares sectors with the one below, which neighbours would store in parts.
+[[nodiscard]] bool takes_turns(const Plan& plan, const Rows& rows);
+
 /// Whether a vector a thread would leave many lanes of many rows of `vectors` idle. False if the
 /// number of rows is not known.
 [[nodiscard]] bool leaves_lanes_idle(std::int64_t vectors, std::optional<std::int64_t> rows);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "rows/rows.hpp"
+#include "scan/scan.hpp"
 
 namespace tilejit::render {
 
@@ -12,6 +13,7 @@ void ScanWriter::write_steps() {
   line(fmt::format("enum : bool {{ kComputesAlways = {} }};  // also what does not exist",
                    computes_always_));
   line(fmt::format("enum : bool {{ kChunksAreWhole = {} }};  // rows end with one", whole));
+  if (plan::takes_turns(plan_, rows_)) line("#define TAKES_TURNS");
 }
 
 }  // namespace tilejit::render
