@@ -65,6 +65,23 @@ TEST(Staged, AreShortRowsOfNarrowAccesses) {
   }
 }
 
+// 1801/80 of the sweep: 9.4 us staged, 7.6 by threads that lie along rows.
+TEST(Staged, RowsThatMeetWeightsAreNotIfHardlyAnyLaneAlongThemIsIdle) {
+  const auto is_staged = [](int length, DType dtype, const char* formula) {
+    const std::string n = std::to_string(length), rows = "(100000," + n + "):(" + n + ",1)";
+    Fused op = test::make_op(dtype, {{"x", rows}, {"w", n + ":1"}, {"y", rows}}, formula);
+    op.axis = {1};
+    return staged_of(plan_of(op)) != nullptr;
+  };
+  const char* const shifted = "v = x + w\ne = exp(v - max(v))\ny = e / sum(e)";
+  EXPECT_FALSE(is_staged(30, f32, shifted));
+  EXPECT_FALSE(is_staged(62, f32, shifted));
+  EXPECT_FALSE(is_staged(60, f16, shifted));
+  EXPECT_TRUE(is_staged(14, f32, shifted)) << "few vectors";
+  EXPECT_TRUE(is_staged(26, f32, shifted)) << "3 lanes of 16 idle";
+  EXPECT_TRUE(is_staged(31, f32, shifted)) << "vectors of a word";
+}
+
 TEST(Staged, HaveFewThreadsARow) {
   struct Row {
     const char* layout;

@@ -23,6 +23,9 @@ constexpr int kMostRowThreads = 8;             // 16 rows at a time or more, see
 constexpr int kWord = 4;                       // bytes
 constexpr int kHeldWords = 16;                 // of a row, about, by a thread
 constexpr int kHeldVectors = 36;               // if they are smaller than a word
+// Rows that meet weights are not staged if they have so many vectors, and one lane in 8 is idle.
+constexpr std::int64_t kLeastOfFull = 14;
+constexpr std::int64_t kLanesOfIdle = 8;
 // Of a row that is scanned, at most, by a thread.
 constexpr int kScannedWords = 24;
 constexpr int kScannedAlone = 36;  // narrower ones, if it has the row to itself
@@ -76,6 +79,16 @@ bool is_elsewhere(const Plan& plan, const Rows& rows, const Operand& operand) {
 /// Whether threads read their rows of it where these are.
 bool is_direct(const Plan& plan, const Rows& rows, const Operand& operand) {
   return is_elsewhere(plan, rows, operand) && !is_gathered(plan, rows, operand);
+}
+
+/// Whether threads that lie along a row access it by 8 bytes, hardly any of them is idle, and it
+/// meets weights, whose neighbours they load: threads that have rows in shared memory are fewer a
+/// row, and load more of the weights each.
+bool has_full_lanes_with_weights(const Plan& plan, std::int64_t vectors, int bytes) {
+  const bool full = vectors >= kLeastOfFull &&
+                    kLanesOfIdle * vectors >= (kLanesOfIdle - 1) * core::power_of_two_from(vectors);
+  return full && bytes == device::kWidestAccess / 2 &&
+         std::ranges::any_of(plan.operands, &Operand::every_row);
 }
 
 /// How many threads scan a row: few, since several fold their vectors first.
@@ -161,6 +174,7 @@ bool suits_staging(const Plan& plan, const Tuning& tuning) {
                          ? plan.vector == aligned
                          : direction_of(plan) && leaves_lanes_idle(vectors, count);
   if (bytes == 0 || !suits || length < 2 || vectors * bytes > kMostBytesOfRow) return false;
+  if (!direction_of(plan) && has_full_lanes_with_weights(plan, vectors, bytes)) return false;
   const bool narrow = bytes < kWord || direction_of(plan);
   if (count && *count * length < (narrow ? kLeastElements : kLeastElementsOfWords)) return false;
   return share_rows(plan, *rows, tuning.row_threads).register_vectors > 0;
