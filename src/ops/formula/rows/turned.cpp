@@ -1,6 +1,7 @@
 #include "rows/turned.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "core/integer.hpp"
 #include "device/access.hpp"
@@ -13,12 +14,31 @@ namespace {
 
 // Bytes of shared memory: a multiprocessor full of threads has 160 KB.
 constexpr std::int64_t kTurnedByThread = 80, kTurnedByBlock = 40 * 1024;
+// A multiprocessor's stores to a line take some three clocks. To meet for turning, and twice for
+// each reduction, takes as long as so many.
+constexpr std::int64_t kFewLines = 320;
 
 std::int64_t bytes_of(const Plan& plan, const Rows& rows, const Operand& operand) {
   const std::int64_t bytes =
       turned_columns(plan, rows) * turned_pitch(plan, rows, operand) * size_bytes(operand.dtype);
   constexpr std::int64_t kAlignment = device::kWidestAccess;
   return core::ceil_div(bytes, kAlignment) * kAlignment;
+}
+
+/// How far from each other neighbouring columns lie in an output, at most a line.
+std::int64_t bytes_apart(const Operand& operand) {
+  const std::int64_t stride = operand.modes[0][0].stride.value();
+  return std::min<std::int64_t>(std::abs(stride) * size_bytes(operand.dtype), device::kLineBytes);
+}
+
+/// Elements that the blocks of the busiest multiprocessor have.
+std::int64_t elements_of_multiprocessor(const Plan& plan, const Rows& rows) {
+  const std::int64_t length = vectors_in_row(plan, rows).value_or(0);
+  const std::int64_t groups = plan.threads / rows.row_threads;
+  const std::int64_t blocks =
+      core::ceil_div(vectors_across_rows(plan, rows).value_or(0), groups) * rows.cluster;
+  return core::ceil_div(blocks, std::int64_t{device::kMultiprocessors}) * groups * plan.vector *
+         length / rows.cluster;
 }
 
 }  // namespace
@@ -43,7 +63,13 @@ int turned_vectors(const Plan& plan, Rows rows) {
     const bool runs = rows.register_vectors > 0 && lanes * size_bytes(operand.dtype) >= kRunOfLanes;
     return !runs && is_turned(plan, rows, operand);
   };
-  if (rows.alike > 1 || std::ranges::none_of(plan.operands, turned)) return 0;
+  std::int64_t bytes = 0;  // of lines, for each element that lanes would store by themselves
+  for (const Operand& operand : plan.operands) {
+    if (turned(operand)) bytes += bytes_apart(operand);
+  }
+  if (rows.alike > 1 ||
+      bytes * elements_of_multiprocessor(plan, rows) < kFewLines * device::kLineBytes)
+    return 0;
   const std::int64_t room =
       device::kStaticSharedBytes - held_shared_bytes(plan, rows, plan.threads);
   const std::int64_t most = std::min({kTurnedByThread * plan.threads, kTurnedByBlock, room});
