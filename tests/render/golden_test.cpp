@@ -172,6 +172,24 @@ TEST(Render, OddRowsOfValuesHaveNoBranchesAroundTheirEnds) {
   EXPECT_FALSE(long_rows(bf16, "y = var(sigmoid(f32(x)))"));
 }
 
+// 1801/93 of the sweep: the compiler made a loop's number of a vector 64 bits wide, and divided it.
+TEST(Render, LoopsOverSeveralModesDivideNumbersOf32Bits) {
+  const auto narrows = [](const char* formula, std::optional<int> register_vectors) {
+    Fused op{.tensors = {{"x", f16, "(13032,49,9):(441,9,1)"},
+                         {"w", f16, "(1,1,9):(0,0,1)"},
+                         {"y", f16, "(13032,1,1):(1,0,0)"}},
+             .formula = formula,
+             .axis = {1, 2},
+             .tuning = {.register_vectors = register_vectors}};
+    if (register_vectors) op.tuning.row_threads = 32;
+    const std::string header = render::render_header(
+        plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'}));
+    return header.find("asm(\"\" : \"+r\"(v));") != std::string::npos;
+  };
+  EXPECT_TRUE(narrows("y = mean(log(1 + exp(x)) * w)", {}));
+  EXPECT_FALSE(narrows("y = mean(log(1 + exp(x)) * w)", 14)) << "known numbers are not divided";
+}
+
 TEST(Render, ValuesThatPassesShareHaveABoundOfRegisters) {
   const auto bounds = [](const char* formula) {
     return has_text(f32, "20000", "4096", formula, "BLOCKS_AT_ONCE 4");

@@ -1,4 +1,6 @@
 // How vectors of rows are loaded, folded and mapped.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "render/combining_writer.hpp"
@@ -12,6 +14,17 @@ using plan::Operand;
 namespace {
 
 constexpr int kLongVector = 8;  // elements
+
+/// Whether the operand's rows of several modes are runs in memory: their vectors are numbered.
+bool has_rows_of_runs(const Operand& operand, const plan::Plan& plan, const plan::Rows& rows) {
+  std::int64_t apart = 1;
+  for (std::size_t m = rows.first; m < rows.first + rows.count; ++m) {
+    const plan::OperandMode& mode = operand.modes[m];
+    if (mode.size() != 1 || !mode[0].stride.is(apart) || !plan.extents[m].is_known()) return false;
+    apart *= plan.extents[m].value();
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -34,8 +47,17 @@ std::string CombiningWriter::pass_start(const Asked& asked, const Code& accesses
   loads += places(asked);
   const Code asking = loads + accesses;
   if (asking.text.empty()) return declarations;
-  return indented(row_coordinates(), 2) + shift().text + valid_of_vector(asking) + declarations +
-         loads.text;
+  // The compiler would make a loop's number of a vector 64 bits wide, and so divide it. If loads
+  // divide it, too, it does so once.
+  const bool divides_in_loop =
+      rows_.register_vectors == 0 && rows_.count > 1 && !plan_.peeled &&
+      plan::has_short_rows(plan_) &&
+      std::ranges::all_of(plan_.operands, [&](const Operand& operand) {
+        return !is_loaded(operand) || has_rows_of_runs(operand, plan_, rows_);
+      });
+  const std::string narrow = divides_in_loop ? "    asm(\"\" : \"+r\"(v));\n" : "";
+  return narrow + indented(row_coordinates(), 2) + shift().text + valid_of_vector(asking) +
+         declarations + loads.text;
 }
 
 /// Declares how many elements of a vector exist, unless the vector itself knows.
