@@ -22,6 +22,8 @@ inline constexpr int kMaxCluster = 8;  ///< blocks; every device with clusters s
 inline constexpr std::int64_t kBytesOfCache = std::int64_t{24} << 20;
 /// Bytes that memory moves in a microsecond while much is under way.
 inline constexpr double kBytesOfUs = 2.9e6;
+/// Sectors that lanes store in parts, in a microsecond: the L2 cache takes each part by itself.
+inline constexpr double kPartsOfUs = 50e3;
 /// Microseconds that a kernel costs which another one follows.
 inline constexpr double kKernelUs = 2.5;
 

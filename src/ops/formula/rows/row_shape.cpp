@@ -244,6 +244,7 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
     rows.row_threads = std::max(rows.row_threads, 2);
   if (!holds_one) {
     rows.row_threads = threads_of_busy_device(plan, rows, *vectors, most_held);
+    rows.row_threads = threads_of_stored_parts(plan, rows, *vectors);
     rows.row_threads = threads_of_odd_rows(plan, rows, *vectors);
     rows.row_threads = threads_of_narrow_stores(plan, rows, *vectors);
     rows.row_threads = threads_of_words(plan, rows, *vectors);

@@ -23,7 +23,10 @@ constexpr double kGainOfFewer = 0.95;
 constexpr std::int64_t kThreadsOfBusy = device::kThreadsAtOnce;
 constexpr int kRegistersOfBusy = 24;  // which hold vectors
 constexpr int kLeastVectorsOfStep = 4;
-constexpr int kManyAccesses = 4;  // to operands, for each vector of a row
+constexpr int kManyAccesses = 4;       // to operands, for each vector of a row
+constexpr int kLeastOfParts = 8;       // bytes of an access
+constexpr int kMostComingAgain = 64;   // bytes of a thread, 128 KB of a multiprocessor
+constexpr double kMostByParts = 0.75;  // of the time of all bytes, in which parts are stored
 constexpr int kMostOfNarrow = 2;  // vectors of a thread, while a step of its row is below a sector
 constexpr int kWord = 4, kMostOfWords = 4;  // bytes of an access, and accesses of a thread
 constexpr int kMostThreadsOfWords = 64, kMostThreadsOfFew = 128;
@@ -167,6 +170,48 @@ int threads_of_narrow_stores(const Plan& plan, const Rows& rows, std::int64_t ve
   if (few || !writes_elements(plan) || (accesses < kManyAccesses && plan.vector > 1))
     return threads;
   while (threads * access < device::kSectorBytes && vectors > kMostOfNarrow * threads) threads *= 2;
+  return threads;
+}
+
+int threads_of_stored_parts(const Plan& plan, const Rows& rows, std::int64_t vectors) {
+  const auto is_stored = [&](const Operand& operand) {
+    return operand.written && varies_in_row(operand, rows);
+  };
+  double bytes = 0;
+  for (const Operand& operand : plan.operands) {
+    if (is_stored(operand) && operand.access_bytes < kLeastOfParts) return rows.row_threads;
+    const int times = (operand.read ? 1 : 0) + (operand.written ? 1 : 0);
+    if (streams(plan, rows, operand))
+      bytes += static_cast<double>(times * vectors * plan.vector * size_bytes(operand.dtype));
+  }
+  const auto count = vectors_across_rows(plan, rows);
+  if (!writes_elements(plan) || !count ||
+      static_cast<double>(*count) * bytes <= device::kBytesUnderWay)
+    return rows.row_threads;
+  // Of rows that begin within sectors, each step shares one with another step or row.
+  const auto parts_of_row = [&](int threads) {
+    const std::int64_t steps = ceil_div(vectors, threads);
+    const auto in_parts = [&](const Operand& operand) {
+      const int access = operand.access_bytes;
+      const std::int64_t row = vectors * plan.vector * size_bytes(operand.dtype);
+      return threads * access < device::kSectorBytes || row % device::kSectorBytes != 0;
+    };
+    const auto outputs = std::ranges::count_if(plan.operands, [&](const Operand& operand) {
+      return is_stored(operand) && in_parts(operand);
+    });
+    return steps > 1 ? static_cast<double>(outputs * steps) : 0;
+  };
+  // Steps that share sectors of a narrow input come too late for the L1 cache if much is under way.
+  const auto comes_again = [&](int threads) {
+    return threads * least_access(plan, rows) < device::kSectorBytes / 2 &&
+           ceil_div(vectors, threads) * loaded_bytes(plan, rows) > kMostComingAgain;
+  };
+  const auto lacks_threads = [&](int threads) {
+    return comes_again(threads) ||
+           parts_of_row(threads) / device::kPartsOfUs > kMostByParts * bytes / device::kBytesOfUs;
+  };
+  int threads = rows.row_threads;
+  while (2 * threads <= vectors + 1 && lacks_threads(threads)) threads *= 2;
   return threads;
 }
 

@@ -11,7 +11,6 @@
 namespace tilejit::plan {
 namespace {
 
-constexpr double kPartsOfUs = 50e3;   // sectors that lanes store in parts, in a microsecond
 constexpr double kMostOfWhole = 1.5;  // bytes of sectors, of lanes that store whole ones
 constexpr double kGainOfOrder = 0.7;  // of accesses that another order of rows would cost
 
@@ -46,7 +45,7 @@ double direct_us(const Plan& plan, const StagedRows& staged) {
     const double bytes =
         elements * bytes_of_element(operand, plan.extents, operand.written ? warp : block);
     const bool whole = bytes < kMostOfWhole * elements * size_bytes(operand.dtype);
-    us += operand.written && !whole ? bytes / device::kSectorBytes / kPartsOfUs
+    us += operand.written && !whole ? bytes / device::kSectorBytes / device::kPartsOfUs
                                     : bytes / device::kBytesOfUs;
   }
   return us;
