@@ -68,6 +68,15 @@ enum : int { kWholeFolds = 0 };
 enum : int { kWholeFolds = kWholeSteps };
 #endif
 
+// Whether batches that are whole have code of their own, without conditions, and others load their
+// first vector again in the place of those that do not exist: there are 7 predicates, and behind
+// more conditions ptxas lets each load wait for the one before.
+#ifdef PARTS_HAVE_CENTRES
+enum : bool { kAsksOnce = false };
+#else
+enum : bool { kAsksOnce = !kAlong && !kComputesAlways && kBatch > 7 };
+#endif
+
 // What the threads and blocks of a row exchange. Reduction n of a kernel uses buffer n % 2: a
 // thread that is done with it knows that all threads are done with reduction n - 1. If vectors lie
 // across rows, and the block meets twice, there is one buffer: the warps' accumulators come first,
@@ -201,17 +210,22 @@ struct Thread {
 #if !ROWS_IN_REGISTERS
   // Folds the thread's vectors, from `v` on, that are loaded together.
   // `Loaded` is a parameter since only some vectors have the fold below a maximum.
-  template <class Pass, int kTurns, class Loaded = Vector>
+  template <bool kAll, class Pass, int kTurns, class Loaded = Vector>
   TILE_DEVICE void fold_batch(Index v, const Results (&r)[kAcross],
                               Accumulators<Pass, kAcross> (&part)[kTurns]) const {
     Loaded x[kBatch];
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
-      x[b].load(p, row, v + b * kClusterRowThreads, v + b * kClusterRowThreads < end);
+      if constexpr (kAsksOnce) {
+        const Index own = v + b * kClusterRowThreads;
+        x[b].load(p, row, kAll || own < end ? own : v);
+      } else {
+        x[b].load(p, row, v + b * kClusterRowThreads, v + b * kClusterRowThreads < end);
+      }
     }
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
-      if (kComputesAlways || v + b * kClusterRowThreads < end)
+      if (kAll || kComputesAlways || v + b * kClusterRowThreads < end)
         x[b].fold(p, row, v + b * kClusterRowThreads, r, part[b % kTurns].of);
     }
     if constexpr (Pass::kRescales) {
@@ -255,7 +269,7 @@ struct Thread {
       u32 turn = 0;
       for (Index v = begin + rank; v < end; v += kBatch * kClusterRowThreads) {
         Accumulators<Pass, kAcross> part[kTurns];
-        fold_batch(v, r, part);
+        fold_batch<false>(v, r, part);
         combine_parts(part);
         sum[0].combine(part[0]);
         ++turn;
@@ -276,10 +290,18 @@ struct Thread {
         for (int s = 0; s < kVectors && v < end; s += kBatch, v += kBatch * kClusterRowThreads) {
 #if CHAINS_BATCHES
           Accumulators<Pass, kAcross> batch[kTurns];
-          fold_batch(v, r, batch);
+          fold_batch<false>(v, r, batch);
           part[0].combine(batch[0]);
 #else
-          fold_batch(v, r, part);
+          if constexpr (kAsksOnce) {
+            if (v + (kBatch - 1) * kClusterRowThreads < end) {
+              fold_batch<true>(v, r, part);
+            } else {
+              fold_batch<false>(v, r, part);
+            }
+          } else {
+            fold_batch<false>(v, r, part);
+          }
 #endif
         }
         combine_parts(part);
