@@ -308,8 +308,7 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
 
 }  // namespace
 
-bool is_heavy(const Plan& plan, const Rows& rows) {
-  if (vectors_across_rows(plan, rows).value_or(0) < device::kManyBlocks) return false;
+bool has_heavy_values(const Plan& plan) {
   const std::vector<expr::Node>& nodes = plan.program.nodes;
   std::vector<bool> follows(nodes.size());  // from a result of a row
   int instructions = 0;
@@ -322,6 +321,11 @@ bool is_heavy(const Plan& plan, const Rows& rows) {
     if (!follows[i]) instructions += cost.plain + kPlainOfSpecial * cost.special;
   }
   return instructions >= kHeavyValues;
+}
+
+bool is_heavy(const Plan& plan, const Rows& rows) {
+  return vectors_across_rows(plan, rows).value_or(0) >= device::kManyBlocks &&
+         has_heavy_values(plan);
 }
 
 void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std::int64_t steps,

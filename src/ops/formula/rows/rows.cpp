@@ -13,8 +13,10 @@ namespace {
 
 using core::ceil_div;
 
-constexpr int kFieldsOfCentred = 4;                // tile/centred.cuh
-constexpr std::int64_t kLongestHeldColumn = 8192;  // elements that a cluster holds
+constexpr int kFieldsOfCentred = 4;                 // tile/centred.cuh
+constexpr std::int64_t kLongestHeldColumn = 8192;   // elements that a cluster holds
+constexpr std::int64_t kLongestHeavyColumn = 4096;  // the same if formulas are heavy
+constexpr std::int64_t kManyColumns = 4096;
 constexpr int kBulkAlignment = 16;
 constexpr int kSharedBytesOfRest = 12 * 1024;  // per block, besides inputs kept for all rows
 constexpr int kBytesOfRegister = 4;
@@ -47,6 +49,14 @@ bool varies(const Operand& operand, const Rows& rows, bool in_row) {
     }
   }
   return false;
+}
+
+/// Elements of a column that a cluster holds at most. Where formulas are heavy and columns many,
+/// clusters are busy with what they exchange, and compute while they do not load.
+std::int64_t longest_held_column(const Plan& plan, const Rows& rows) {
+  const auto columns = count_vectors(plan, 1, [&](std::size_t m) { return !rows.reduces(m); });
+  return columns.value_or(0) >= kManyColumns && has_heavy_values(plan) ? kLongestHeavyColumn
+                                                                       : kLongestHeldColumn;
 }
 
 /// Whether the device has half of all threads at once, and each has registers for its vectors of a
@@ -272,8 +282,8 @@ std::vector<expr::JoinedSum> joined_sums(const Plan& plan) {
 std::vector<expr::JoinedSum> joined_sums_apart(const Plan& plan) {
   const auto* const rows = std::get_if<Rows>(&plan.family);
   const bool centres =
-      rows != nullptr &&
-      (rows->along() || elements_in_row(plan, *rows).value_or(0) > kLongestHeldColumn);
+      rows != nullptr && (rows->along() || elements_in_row(plan, *rows).value_or(0) >
+                                               longest_held_column(plan, *rows));
   return centres ? expr::joined_sums(plan.program) : expr::rescaled_sums(plan.program);
 }
 

@@ -89,6 +89,8 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 /// Whether some of these are about a mean. A thread then has twice as many registers, which leave
 /// room for 512 threads of a multiprocessor.
 [[nodiscard]] bool has_centres(const Plan& plan);
+/// Whether the values that reductions take cost many instructions (row_shape.cpp).
+[[nodiscard]] bool has_heavy_values(const Plan& plan);
 
 /// Whether one pass over the elements gives all reductions, and only results of rows are stored.
 /// `is_one_pass` is for rows that are not held in registers. `is_one_pass_if_held` is for rows that
