@@ -29,6 +29,7 @@ constexpr int kRegistersOfWhole = 64;
 constexpr int kRegistersOfThread = 96;
 constexpr std::int64_t kMostHeld = 64;  // elements of a column that a thread holds, at most
 constexpr int kHeldByMany = 4;          // vectors of a thread, if there are enough for all threads
+constexpr double kGainOfFewer = 1.1;    // elements of a heavy formula
 
 /// Avoids blocks that each take less than a line of neighbouring columns: a cluster shares a wider
 /// strip instead. A multiprocessor then has two blocks, or one larger block.
@@ -108,6 +109,24 @@ std::int64_t vectors_in_sequence(const Plan& plan, const Rows& rows) {
     columns = columns * plan.extents[m];
   }
   return vectors;
+}
+
+/// Elements for which the threads of a column that is held compute, in parts of those that it has;
+/// 1 if it is not held.
+double computed_of_held(const Plan& plan, const Rows& rows, std::int64_t length) {
+  const auto shape = shape_held(plan, rows, kWarp);
+  if (!shape) return 1;
+  return static_cast<double>(shape->rows.register_vectors * threads_of_row(shape->rows)) /
+         static_cast<double>(length);
+}
+
+/// Whether vectors half as wide, of which a thread holds twice as many, leave so much less that
+/// does not exist that a heavy formula gains: it is computed for that, too.
+bool computes_for_fewer(Plan plan, const Rows& rows, std::int64_t length) {
+  if (plan.vector < 2 || !is_heavy(plan, rows)) return false;
+  const double whole = computed_of_held(plan, rows, length);
+  plan.vector /= 2;
+  return whole >= kGainOfFewer * computed_of_held(plan, rows, length);
 }
 
 }  // namespace
@@ -209,7 +228,8 @@ int most_of_columns(const Plan& plan) {
     const bool shifted = plan.extents.front().value() % vector != 0;
     for (Operand& operand : wider.operands) operand.shifted = shifted;
     const bool whole = *length > kMostOfWhole || *length <= most_of_thread(wider, *rows, *length);
-    if (whole && *length * *count >= kHeldByMany * vector * device::kThreadsAtOnce) return vector;
+    if (!whole || *length * *count < kHeldByMany * vector * device::kThreadsAtOnce) continue;
+    return computes_for_fewer(wider, *rows, *length) ? vector / 2 : vector;
   }
   // With so few elements, threads count more than accesses.
   if (*length * *count < kFewThreads) return 1;
