@@ -20,6 +20,8 @@ constexpr std::int64_t kLongColumn = 1024;
 constexpr std::int64_t kFewColumns = 256;
 constexpr std::int64_t kLongNarrowColumn = 64;  // of one or two bytes
 constexpr int kShortShifted = 4;                // of a vector of short columns
+constexpr int kOfTwoChunks = 2;                 // elements that come by as many loads
+constexpr std::int64_t kShortestColumn = 5;     // elements
 constexpr int kMostShifted = 8;   // elements of a vector of a tile: registers hold squares
 constexpr int kLargeElement = 4;  // bytes
 constexpr int kShortSide = 32;    // vectors of a tile's mode, of which the last counts
@@ -149,23 +151,29 @@ class Chooser {
       const bool loads = operand.read && varies_in_row(operand, rows);
       if (is_wide(operand) && (loads || operand.per_row)) vector = widest_access(operand, vector);
     }
-    return vector == 1 && shifts_short_columns() ? std::min(most, kShortShifted) : vector;
+    return vector == 1 ? std::clamp(shifted_of_short_columns(), 1, most) : vector;
   }
 
-  /// Whether short columns are odd, narrow, and so many that threads with shifted vectors fill the
-  /// device. All that is stored is aligned to these.
-  [[nodiscard]] bool shifts_short_columns() const {
-    if (!has_short_columns(plan_)) return false;
+  /// Elements of a vector that is shifted, of short columns that are odd, narrow, and so many that
+  /// such threads fill the device; 0 if there are none. All that is stored is aligned to these,
+  /// unless columns are so short that more threads would take longer to start than to load.
+  [[nodiscard]] int shifted_of_short_columns() const {
+    if (!has_short_columns(plan_)) return 0;
     const Rows& rows = *rows_of(plan_);
     int widest = 0;
+    bool aligned = true;
     for (const Operand& operand : plan_.operands) {
-      if (operand.per_row && !(is_wide(operand) && is_aligned(operand, kShortShifted)))
-        return false;
+      if (operand.per_row && !is_wide(operand)) return 0;
+      if (operand.per_row) aligned = aligned && is_aligned(operand, kShortShifted);
       if (varies_in_row(operand, rows)) widest = std::max(widest, size_bytes(operand.dtype));
     }
     const auto columns = vectors_across_rows(plan_, rows);  // vectors have one element here
-    return widest < kLargeElement && columns &&
-           *columns >= 2 * kShortShifted * device::kThreadsAtOnce;
+    const auto length = vectors_in_row(plan_, rows);
+    if (widest >= kLargeElement || !columns ||
+        *columns < 2 * kShortShifted * device::kThreadsAtOnce)
+      return 0;
+    if (aligned) return kShortShifted;
+    return length && *length <= kShortestColumn ? kOfTwoChunks : 0;
   }
 
   /// Whether the rows of both operands begin as many elements behind an aligned address.
@@ -269,9 +277,9 @@ class Chooser {
   /// elements, which leave room for more threads, and so are tiles of large elements.
   [[nodiscard]] bool shifts(int vector, int wanted) const {
     const Rows* const rows = rows_of(plan_);
-    const bool columns =
-        rows != nullptr && !rows->along() &&
-        ((direction_of(plan_) && !scans_alone(plan_)) || op_.tuning.vector || suits_shifts(*rows));
+    const bool columns = rows != nullptr && !rows->along() &&
+                         ((direction_of(plan_) && !scans_alone(plan_)) || op_.tuning.vector ||
+                          suits_shifts(*rows, wanted));
     if (light_ || !(transposed_mode_ || columns) || !is_narrow(vector, kNarrowAccess)) return false;
     if (transposed_mode_ && !by_pairs_ && is_narrow(wanted, kNarrowAccess)) return false;
     // A scan shifts its vectors twice, and short columns have few.
@@ -297,8 +305,10 @@ class Chooser {
 
   /// Whether columns are read once, and so long that what threads do beside their loads
   /// counts more than the registers that shifts take from other threads.
-  [[nodiscard]] bool suits_shifts(const Rows& rows) const {
-    if (has_short_columns(plan_)) return shifts_short_columns();
+  [[nodiscard]] bool suits_shifts(const Rows& rows, int wanted) const {
+    if (has_short_columns(plan_)) return shifted_of_short_columns() > 0;
+    // As many loads of elements, by twice the threads.
+    if (wanted <= kOfTwoChunks && is_heavy(plan_, rows)) return false;
     int widest = 0;
     for (const Operand& operand : plan_.operands) {
       if (takes_vectors(operand)) widest = std::max(widest, size_bytes(operand.dtype));
