@@ -1,4 +1,6 @@
 // Maps of odd rows, run on the CPU against the reference.
+#include <algorithm>
+
 #include "emulation/emulated.hpp"
 
 namespace tilejit::test {
@@ -72,6 +74,48 @@ TEST(EmulatedMaps, CountedAlongAShortModeAgreeWithTheReference) {
   }
   ASSERT_TRUE(kernels.compile());
   Random random(28);
+  kernels.verify_all(random);
+}
+
+TEST(EmulatedMaps, OfInputsThatAreTheSameInAVectorAgreeWithTheReference) {
+  struct Case {
+    const char* what;
+    std::vector<Tensor> tensors;
+    const char* formula;
+    int vector;
+  };
+  const Case cases[] = {
+      {"of one element",
+       {{"x", bf16, "(5000):(0)"}, {"y", bf16, "(5000):(1)"}},
+       "y = log(1 + exp(x))",
+       8},
+      {"a column beside a matrix, and both outputs of it",
+       {{"x", f16, "(40,64):(64,1)"},
+        {"z", f16, "(40,64):(1,0)"},
+        {"y", f16, "(40,64):(64,1)"},
+        {"w", f32, "(40,64):(64,1)"}},
+       "a = log(abs(z) + 1); y = x * a; w = f32(a)",
+       4},
+      {"peeled rows by a column's sines",
+       {{"x", f32, "(33,95):(95,1)"}, {"z", f32, "(33,95):(1,0)"}, {"y", f32, "(33,95):(95,1)"}},
+       "y = x * sin(z) + erf(z)",
+       4},
+      {"two values of a column, of which one is made of the other",
+       {{"x", i32, "(33,96):(96,1)"}, {"z", f32, "(33,96):(1,0)"}, {"y", f32, "(33,96):(96,1)"}},
+       "a = tanh(z); b = exp(a) / (abs(z) + 1); y = where(x > 0, a, b) + iota(1)",
+       4},
+  };
+  EmulatedKernels kernels;
+  for (const Case& c : cases) {
+    const Fused op{.tensors = c.tensors, .formula = c.formula, .tuning = {.vector = c.vector}};
+    const plan::Plan plan =
+        plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
+    ASSERT_TRUE(std::holds_alternative<plan::Map>(plan.family)) << c.what;
+    EXPECT_GT(std::ranges::count(plan::same_in_vectors(plan), true), 1) << c.what;
+    kernels.add(c.what, {.op = op, .symbols = {}, .scalars = {}});
+  }
+  ASSERT_TRUE(kernels.compile());
+  Random random(29);
   kernels.verify_all(random);
 }
 

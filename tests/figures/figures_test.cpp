@@ -188,6 +188,18 @@ TEST(FiguresOfPlans, WhatIsReadAgainTakesLonger) {
   EXPECT_GT(*again.predicted_ms(), 1.2 * *held.predicted_ms());
 }
 
+TEST(FiguresOfPlans, WhatAVectorSharesIsComputedOnceForIt) {
+  const auto instructions = [](const char* x, int vector) {
+    Fused op = make_op(f32, {{"x", x}, {"y", "(4096,4096):(4096,1)"}}, "y = log(x)");
+    op.tuning.vector = vector;
+    return figures_of_op(op).demand->instructions;
+  };
+  const double each = instructions("(4096,4096):(4096,1)", 4);
+  EXPECT_EQ(instructions("(4096,4096):(1,0)", 4), each / 4) << "a column";
+  EXPECT_EQ(instructions("(4096,4096):(0,0)", 2), each / 2) << "one element";
+  EXPECT_EQ(instructions("(4096,4096):(0,1)", 4), each) << "a row";
+}
+
 TEST(FiguresOfPlans, GapsBetweenElementsCountAsWholeSectors) {
   const auto bytes = [](const char* x) {
     return figures_of_op(make_op(f32, {{"x", x}, {"y", "(1024,4):(4,1)"}}, "y = x")).demand->bytes;

@@ -72,7 +72,9 @@ class Instructions {
       : plan_(plan),
         nodes_(plan.program.nodes),
         held_(rows != nullptr && rows->register_vectors > 0),
-        varies_(nodes_.size(), false) {
+        varies_(nodes_.size(), false),
+        same_(std::holds_alternative<plan::Map>(plan.family) ? plan::same_in_vectors(plan)
+                                                             : varies_) {
     const bool rescales = rows != nullptr && !held_ && !plan::is_light(plan);
     level_ =
         expr::passes_before(plan.program, rescales ? plan::joined_sums(plan)
@@ -101,7 +103,7 @@ class Instructions {
         // What is held, and needs no results, is computed once.
         if (held_ && level_[i] == 0 && counted[i]) continue;
         counted[i] = true;
-        add_cost(nodes_[i], plain, special);
+        add_cost(nodes_[i], same_[i] ? 1.0 / plan_.vector : 1, plain, special);
       }
     }
   }
@@ -118,7 +120,8 @@ class Instructions {
   void add_outputs(std::vector<bool>& needed) const {
     for (const expr::Store& store : plan_.program.stores) need(store.value, needed);
   }
-  void add_cost(const Node& node, double& plain, double& special) const {
+  /// Adds the node's instructions, `share` of which an element needs.
+  void add_cost(const Node& node, double share, double& plain, double& special) const {
     const expr::Traits& traits = expr::traits(node.op);
     const bool narrow = is_floating(node.type) && size_bytes(node.type) <= 2;
     const bool approximate = narrow && !traits.approximation.empty();
@@ -126,8 +129,8 @@ class Instructions {
     // Both the totals of a chunk and its places ask for what is scanned.
     const int times = plan::direction_of(plan_) && !expr::is_scan(node.op) ? 2 : 1;
     const double own = expr::is_scan(node.op) ? kScanInstructions : traits.cost.plain;
-    plain += times * wide * (approximate ? std::max(2.0, own / kLessByApproximation) : own);
-    special += times * traits.cost.special;
+    plain += share * times * wide * (approximate ? std::max(2.0, own / kLessByApproximation) : own);
+    special += share * times * traits.cost.special;
   }
 
   const Plan& plan_;
@@ -135,6 +138,7 @@ class Instructions {
   bool held_;
   std::vector<int> level_;
   std::vector<bool> varies_;
+  std::vector<bool> same_;  // in all of a vector
   int passes_ = 0;
 };
 

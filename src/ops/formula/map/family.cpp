@@ -89,6 +89,32 @@ std::vector<std::size_t> order_of_vectors(const Plan& plan) {
   return order;
 }
 
+std::vector<bool> same_in_vectors(const Plan& plan) {
+  const std::vector<expr::Node>& nodes = plan.program.nodes;
+  std::vector<bool> same(nodes.size()), differs(nodes.size()), used(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const expr::Node& node = nodes[i];
+    bool made_of_inputs = false;
+    differs[i] = node.op == expr::Op::index;
+    if (node.op == expr::Op::load) {
+      const Operand& operand = plan.operands[static_cast<std::size_t>(node.source)];
+      made_of_inputs = operand.reach == Reach::broadcast;
+      differs[i] = !made_of_inputs;
+    }
+    for (const expr::NodeId arg : node.args) {
+      if (arg == expr::kNoNode) continue;
+      const auto a = static_cast<std::size_t>(arg);
+      made_of_inputs = made_of_inputs || same[a];
+      differs[i] = differs[i] || differs[a];
+      used[a] = true;
+    }
+    same[i] = made_of_inputs && !differs[i];
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    same[i] = same[i] && (used[i] || nodes[i].op != expr::Op::cast);
+  return same;
+}
+
 std::string_view to_string(IndexWidth width) noexcept {
   switch (width) {
     case IndexWidth::narrow: return "narrow";

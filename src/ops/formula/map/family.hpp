@@ -35,6 +35,10 @@ struct Map {
 /// The modes of a map in the order in which its vectors are counted.
 [[nodiscard]] std::vector<std::size_t> order_of_vectors(const Plan& plan);
 
+/// Per node: whether it is made of inputs, each of which is the same in all of a vector. A cast
+/// that only stores use is none: they convert.
+[[nodiscard]] std::vector<bool> same_in_vectors(const Plan& plan);
+
 /// Leaves the threads of a map whose formula is heavy fewer vectors, if it then has threads enough
 /// for several times what a device holds. `plan` must be finished otherwise: threads do not wait
 /// for starts then, so this does not count in the choice of a family.

@@ -1,10 +1,92 @@
 #include "map/map_writer.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+
+#include "render/passes.hpp"
 
 namespace tilejit::render {
 
+using expr::Node;
+using expr::NodeId;
 using plan::IndexWidth;
+
+namespace {
+
+bool contains(const std::vector<NodeId>& ids, NodeId id) {
+  return std::ranges::find(ids, id) != ids.end();
+}
+
+}  // namespace
+
+std::vector<NodeId> MapWriter::find_held() const {
+  if (plan_.vector == 1) return {};
+  const std::vector<Node>& nodes = plan_.program.nodes;
+  const std::vector<bool> same = plan::same_in_vectors(plan_);
+  std::vector<bool> asked(nodes.size());
+  int cost = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (same[i]) {
+      cost += cost_of(nodes[i]);
+      continue;
+    }
+    for (const NodeId arg : nodes[i].args) {
+      if (arg != expr::kNoNode) asked[static_cast<std::size_t>(arg)] = true;
+    }
+  }
+  if (cost < kHeavyValues) return {};
+  for (const expr::Store& store : plan_.program.stores)
+    asked[static_cast<std::size_t>(store.value)] = true;
+  std::vector<NodeId> held;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (asked[i] && same[i] && nodes[i].op != expr::Op::load)
+      held.push_back(static_cast<NodeId>(i));
+  }
+  return held;
+}
+
+std::vector<bool> MapWriter::needed_for(const std::vector<NodeId>& roots,
+                                        const std::vector<NodeId>& known) const {
+  const std::vector<Node>& nodes = plan_.program.nodes;
+  std::vector<bool> needed(nodes.size());
+  for (const NodeId id : roots) needed[static_cast<std::size_t>(id)] = true;
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    if (!needed[i] || contains(known, static_cast<NodeId>(i))) continue;
+    for (const NodeId arg : nodes[i].args) {
+      if (arg != expr::kNoNode) needed[static_cast<std::size_t>(arg)] = true;
+    }
+  }
+  return needed;
+}
+
+expr::Slice MapWriter::formula() const {
+  expr::Slice slice = HeaderWriter::formula();
+  if (held_.empty()) return slice;
+  std::vector<NodeId> stored;
+  for (const expr::Store& store : slice.stores) stored.push_back(store.value);
+  slice.nodes = needed_for(stored, held_);
+  return slice;
+}
+
+std::string MapWriter::given(NodeId id) const {
+  return contains(held_, id) ? fmt::format("h{}", id) : HeaderWriter::given(id);
+}
+
+std::string MapWriter::own_parameters(bool) const {
+  std::string parameters;
+  for (const NodeId id : held_) {
+    const Node& node = plan_.program.nodes[static_cast<std::size_t>(id)];
+    parameters += fmt::format(", {} h{}", expr::compute_type(node.type), id);
+  }
+  return parameters;
+}
+
+std::string MapWriter::own_arguments(int) const {
+  std::string arguments;
+  for (const NodeId id : held_) arguments += fmt::format(", held.v{}", id);
+  return arguments;
+}
 
 void MapWriter::write_constants() {
   const bool both = map_.index == IndexWidth::both;
@@ -15,6 +97,28 @@ void MapWriter::write_constants() {
   line(fmt::format("constexpr int kVector = {};  // elements along the innermost mode",
                    plan_.vector));
   line(fmt::format("constexpr int kUnroll = {};  // vectors a thread\n", plan_.unroll));
+}
+
+void MapWriter::write_before_formula() {
+  if (held_.empty()) return;
+  const std::vector<bool> nodes = needed_for(held_, {});
+  line("// What all elements of a vector need of inputs that are the same for them.");
+  line("struct Held {");
+  std::string values;
+  for (const NodeId id : held_) {
+    const Node& node = plan_.program.nodes[static_cast<std::size_t>(id)];
+    line(fmt::format("  {} v{};", expr::compute_type(node.type), id));
+    values += fmt::format("{}v{}", values.empty() ? "" : ", ", id);
+  }
+  line("};");
+  line(fmt::format("TILE_DEVICE Held hold(const Params& p{}) {{",
+                   asked_parameters(asked_by(nodes), false)));
+  write_values({.nodes = nodes,
+                .stores = {},
+                .given = [this](NodeId id) { return HeaderWriter::given(id); },
+                .results = held_},
+               2);
+  line(fmt::format("  return {{{}}};\n}}\n", values));
 }
 
 void MapWriter::write_behind_formula() {
@@ -31,6 +135,10 @@ void MapWriter::write_behind_formula() {
   write_outputs();
   write_coordinates(places + stores);
   out_ += places.text;
+  if (!held_.empty()) {
+    line(fmt::format("    const Held held = {};",
+                     call(0, "hold", "p", asked_by(needed_for(held_, {})), false)));
+  }
   write_groups();
   out_ += stores.text;
   line("  }\n};");

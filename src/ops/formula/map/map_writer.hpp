@@ -8,17 +8,29 @@ namespace tilejit::render {
 class MapWriter final : public HeaderWriter {
  public:
   MapWriter(const plan::Plan& plan, const plan::Map& map, Budget& budget)
-      : HeaderWriter(plan, budget), map_(map) {}
+      : HeaderWriter(plan, budget), map_(map), held_(find_held()) {}
 
  private:
   [[nodiscard]] std::vector<std::string_view> own_headers() const override { return {"dependent"}; }
   void write_constants() override;
+  void write_before_formula() override;
   void write_behind_formula() override;
+  [[nodiscard]] expr::Slice formula() const override;
+  [[nodiscard]] std::string given(expr::NodeId id) const override;
+  [[nodiscard]] std::string own_parameters(bool outputs) const override;
+  [[nodiscard]] std::string own_arguments(int i) const override;
+  /// The values of a vector that are computed once for all its elements. The compiler would compute
+  /// what follows a condition, such as that of a logarithm, for each of them.
+  [[nodiscard]] std::vector<expr::NodeId> find_held() const;
+  /// The nodes that `roots` need, down to those that are known.
+  [[nodiscard]] std::vector<bool> needed_for(const std::vector<expr::NodeId>& roots,
+                                             const std::vector<expr::NodeId>& known) const;
   void write_loads(const Code& loads);
   /// Declares what `accesses` needs to know about where vector v lies.
   void write_coordinates(Code accesses);
 
   const plan::Map& map_;
+  std::vector<expr::NodeId> held_;
 };
 
 }  // namespace tilejit::render

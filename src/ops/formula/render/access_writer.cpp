@@ -98,8 +98,8 @@ void HeaderWriter::write_unpacking(const Operand& operand, const Asked& asked, b
   }
 }
 
-void HeaderWriter::write_call(int i, const std::string& function, const std::string& first,
-                              const Asked& asked, bool outputs) {
+std::string HeaderWriter::call(int i, const std::string& function, const std::string& first,
+                               const Asked& asked, bool outputs) const {
   std::string arguments = first;
   for (std::size_t k = 0; k < plan_.places.size(); ++k) {
     if (!asked.places[k]) continue;
@@ -121,7 +121,12 @@ void HeaderWriter::write_call(int i, const std::string& function, const std::str
           direct ? fmt::format(", out{}{}", k, element(i)) : fmt::format(", z{}[{}]", k, i);
     }
   }
-  line(fmt::format("      {}({});", function, arguments));
+  return fmt::format("{}({})", function, arguments);
+}
+
+void HeaderWriter::write_call(int i, const std::string& function, const std::string& first,
+                              const Asked& asked, bool outputs) {
+  line(fmt::format("      {};", call(i, function, first, asked, outputs)));
 }
 
 void HeaderWriter::write_packing(const Operand& operand) {

@@ -132,8 +132,10 @@ class HeaderWriter {
   /// Calls the formula for each element of a vector.
   void write_groups();
   void write_unpacking(const plan::Operand& operand, const Asked& asked, bool outputs);
-  /// Writes a call of `function` for element `i` of a group. The arguments are `first`, the places
-  /// and values that are asked for and, if `outputs`, the values that are written.
+  /// A call of `function` for element `i` of a group, and a line of it. The arguments are `first`,
+  /// the places and values that are asked for and, if `outputs`, the values that are written.
+  [[nodiscard]] std::string call(int i, const std::string& function, const std::string& first,
+                                 const Asked& asked, bool outputs) const;
   void write_call(int i, const std::string& function, const std::string& first, const Asked& asked,
                   bool outputs);
   void write_packing(const plan::Operand& operand);
