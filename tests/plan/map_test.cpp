@@ -58,5 +58,27 @@ TEST(Maps, HaveShorterVectorsIfElementsTouchManyLines) {
   }
 }
 
+// The device starts blocks of 4 KB about as fast as memory moves these.
+TEST(Maps, HaveSmallBlocksIfRowsArePeeledAndAThreadMovesMuch) {
+  struct Row {
+    const char* what;
+    DType in, out;
+    const char* rows;
+    int threads;
+  };
+  constexpr Row kRows[] = {
+      {"odd rows of 32 bytes a thread", f32, f32, "(15048,257):(259,1)", 128},
+      {"of 20", f32, i8, "(15048,257):(259,1)", 256},
+      {"whole rows", f32, f32, "(15048,256):(260,1)", 256},
+  };
+  for (const Row& row : kRows) {
+    Fused op = test::make_op(row.in, {{"x", row.rows}, {"y", row.rows}}, "y = x");
+    op.tensors[1].dtype = row.out;
+    const Plan plan = plan_of(op);
+    ASSERT_TRUE(std::holds_alternative<Map>(plan.family)) << row.what;
+    EXPECT_EQ(plan.threads, row.threads) << row.what;
+  }
+}
+
 }  // namespace
 }  // namespace tilejit::plan

@@ -15,7 +15,7 @@ using namespace tile;
 #define INDEX_NARROW 1
 #define INDEX_WIDE 0
 
-constexpr int kThreads = 256;  // a block
+constexpr int kThreads = 128;  // a block
 constexpr int kVector = 4;  // elements along the innermost mode
 constexpr int kUnroll = 1;  // vectors a thread
 

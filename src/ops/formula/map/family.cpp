@@ -13,20 +13,35 @@ namespace {
 
 constexpr int kThreads = 256;            // per block
 constexpr int kBytesOfBlock = 8 * 1024;  // that it reads and writes: more gain no more
+// The same of blocks of half the threads, which the device still starts as fast as memory is.
+constexpr int kBytesOfHalf = 4 * 1024;
 // Threads that a heavy formula should have before each takes several vectors, if there are so many.
 constexpr std::int64_t kThreadsOfHeavy = 4 * device::kThreadsAtOnce;
 constexpr std::int64_t kHeavyWeight = 32;
 constexpr double kBytesBetween = double{6 << 20};  // after which sectors are no longer in L1 caches
 
-/// Vectors of a thread: as many as its formula and registers allow, until a block moves enough
-/// bytes; fewer if there is room on the device for more threads.
-int unroll_of(const Plan& plan) {
+/// Bytes that a thread reads and writes with a vector, without those that caches have.
+int bytes_of_vector(const Plan& plan) {
   int bytes = 0;
   for (const Operand& operand : plan.operands) {
     const int times = (operand.read ? 1 : 0) + (operand.written ? 1 : 0);
     if (operand.reach == Reach::contiguous && !repeats(operand))
       bytes += times * plan.vector * size_bytes(operand.dtype);
   }
+  return bytes;
+}
+
+/// Threads of a block. Those at the ends of peeled rows take longer, and the block's other threads
+/// leave their places to others only when it ends.
+int threads_of(const Plan& plan) {
+  const bool small = plan.peeled && bytes_of_vector(plan) * kThreads / 2 >= kBytesOfHalf;
+  return small ? kThreads / 2 : kThreads;
+}
+
+/// Vectors of a thread: as many as its formula and registers allow, until a block moves enough
+/// bytes; fewer if there is room on the device for more threads.
+int unroll_of(const Plan& plan) {
+  const int bytes = bytes_of_vector(plan);
   int unroll = vectors_in_flight(plan);
   while (unroll > 1 && unroll / 2 * bytes * kThreads >= kBytesOfBlock) unroll /= 2;
   if (!std::ranges::all_of(plan.extents, &Dim::is_known)) return unroll;
@@ -128,7 +143,7 @@ void Map::choose_launch(Plan& plan, const Tuning& tuning) {
   if (light) return;
   first = flat ? 0 : first_of(plan);
   plan.unroll = tuning.unroll.value_or(unroll_of(plan));
-  plan.threads = tuning.threads.value_or(kThreads);
+  plan.threads = tuning.threads.value_or(threads_of(plan));
 }
 
 std::int64_t Map::unit_extent(const Plan& plan, std::size_t m) const noexcept {
