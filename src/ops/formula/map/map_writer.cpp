@@ -1,10 +1,6 @@
 #include "map/map_writer.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
-
-#include "render/passes.hpp"
 
 namespace tilejit::render {
 
@@ -12,15 +8,7 @@ using expr::Node;
 using expr::NodeId;
 using plan::IndexWidth;
 
-namespace {
-
-bool contains(const std::vector<NodeId>& ids, NodeId id) {
-  return std::ranges::find(ids, id) != ids.end();
-}
-
-}  // namespace
-
-std::vector<NodeId> MapWriter::find_held() const {
+std::vector<bool> MapWriter::find_held() const {
   if (plan_.vector == 1) return {};
   const std::vector<Node>& nodes = plan_.program.nodes;
   const std::vector<bool> same = plan::same_in_vectors(plan_);
@@ -38,44 +26,28 @@ std::vector<NodeId> MapWriter::find_held() const {
   if (cost < kHeavyValues) return {};
   for (const expr::Store& store : plan_.program.stores)
     asked[static_cast<std::size_t>(store.value)] = true;
-  std::vector<NodeId> held;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (asked[i] && same[i] && nodes[i].op != expr::Op::load)
-      held.push_back(static_cast<NodeId>(i));
-  }
+  std::vector<bool> held(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    held[i] = asked[i] && same[i] && nodes[i].op != expr::Op::load;
   return held;
-}
-
-std::vector<bool> MapWriter::needed_for(const std::vector<NodeId>& roots,
-                                        const std::vector<NodeId>& known) const {
-  const std::vector<Node>& nodes = plan_.program.nodes;
-  std::vector<bool> needed(nodes.size());
-  for (const NodeId id : roots) needed[static_cast<std::size_t>(id)] = true;
-  for (std::size_t i = nodes.size(); i-- > 0;) {
-    if (!needed[i] || contains(known, static_cast<NodeId>(i))) continue;
-    for (const NodeId arg : nodes[i].args) {
-      if (arg != expr::kNoNode) needed[static_cast<std::size_t>(arg)] = true;
-    }
-  }
-  return needed;
 }
 
 expr::Slice MapWriter::formula() const {
   expr::Slice slice = HeaderWriter::formula();
-  if (held_.empty()) return slice;
+  if (passes_.held_nodes().empty()) return slice;
   std::vector<NodeId> stored;
   for (const expr::Store& store : slice.stores) stored.push_back(store.value);
-  slice.nodes = needed_for(stored, held_);
+  slice.nodes = passes_.needed_for(plan_.program, stored);
   return slice;
 }
 
 std::string MapWriter::given(NodeId id) const {
-  return contains(held_, id) ? fmt::format("h{}", id) : HeaderWriter::given(id);
+  return passes_.is_held(id) ? fmt::format("h{}", id) : HeaderWriter::given(id);
 }
 
 std::string MapWriter::own_parameters(bool) const {
   std::string parameters;
-  for (const NodeId id : held_) {
+  for (const NodeId id : passes_.held_nodes()) {
     const Node& node = plan_.program.nodes[static_cast<std::size_t>(id)];
     parameters += fmt::format(", {} h{}", expr::compute_type(node.type), id);
   }
@@ -84,7 +56,7 @@ std::string MapWriter::own_parameters(bool) const {
 
 std::string MapWriter::own_arguments(int) const {
   std::string arguments;
-  for (const NodeId id : held_) arguments += fmt::format(", held.v{}", id);
+  for (const NodeId id : passes_.held_nodes()) arguments += fmt::format(", held.v{}", id);
   return arguments;
 }
 
@@ -100,12 +72,13 @@ void MapWriter::write_constants() {
 }
 
 void MapWriter::write_before_formula() {
-  if (held_.empty()) return;
-  const std::vector<bool> nodes = needed_for(held_, {});
+  const std::vector<NodeId> held = passes_.held_nodes();
+  if (held.empty()) return;
+  const std::vector<bool> nodes = passes_.needed_for_held(plan_.program);
   line("// What all elements of a vector need of inputs that are the same for them.");
   line("struct Held {");
   std::string values;
-  for (const NodeId id : held_) {
+  for (const NodeId id : held) {
     const Node& node = plan_.program.nodes[static_cast<std::size_t>(id)];
     line(fmt::format("  {} v{};", expr::compute_type(node.type), id));
     values += fmt::format("{}v{}", values.empty() ? "" : ", ", id);
@@ -116,7 +89,7 @@ void MapWriter::write_before_formula() {
   write_values({.nodes = nodes,
                 .stores = {},
                 .given = [this](NodeId id) { return HeaderWriter::given(id); },
-                .results = held_},
+                .results = held},
                2);
   line(fmt::format("  return {{{}}};\n}}\n", values));
 }
@@ -135,9 +108,9 @@ void MapWriter::write_behind_formula() {
   write_outputs();
   write_coordinates(places + stores);
   out_ += places.text;
-  if (!held_.empty()) {
-    line(fmt::format("    const Held held = {};",
-                     call(0, "hold", "p", asked_by(needed_for(held_, {})), false)));
+  if (!passes_.held_nodes().empty()) {
+    const Asked asked = asked_by(passes_.needed_for_held(plan_.program));
+    line(fmt::format("    const Held held = {};", call(0, "hold", "p", asked, false)));
   }
   write_groups();
   out_ += stores.text;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "render/header_writer.hpp"
+#include "render/passes.hpp"
 
 namespace tilejit::render {
 
@@ -8,7 +9,9 @@ namespace tilejit::render {
 class MapWriter final : public HeaderWriter {
  public:
   MapWriter(const plan::Plan& plan, const plan::Map& map, Budget& budget)
-      : HeaderWriter(plan, budget), map_(map), held_(find_held()) {}
+      : HeaderWriter(plan, budget), map_(map) {
+    passes_.held = find_held();
+  }
 
  private:
   [[nodiscard]] std::vector<std::string_view> own_headers() const override { return {"dependent"}; }
@@ -19,18 +22,15 @@ class MapWriter final : public HeaderWriter {
   [[nodiscard]] std::string given(expr::NodeId id) const override;
   [[nodiscard]] std::string own_parameters(bool outputs) const override;
   [[nodiscard]] std::string own_arguments(int i) const override;
-  /// The values of a vector that are computed once for all its elements. The compiler would compute
-  /// what follows a condition, such as that of a logarithm, for each of them.
-  [[nodiscard]] std::vector<expr::NodeId> find_held() const;
-  /// The nodes that `roots` need, down to those that are known.
-  [[nodiscard]] std::vector<bool> needed_for(const std::vector<expr::NodeId>& roots,
-                                             const std::vector<expr::NodeId>& known) const;
+  /// Per node: whether its value is computed once for all elements of a vector. The compiler would
+  /// compute what follows a condition, such as that of a logarithm, for each of them.
+  [[nodiscard]] std::vector<bool> find_held() const;
   void write_loads(const Code& loads);
   /// Declares what `accesses` needs to know about where vector v lies.
   void write_coordinates(Code accesses);
 
   const plan::Map& map_;
-  std::vector<expr::NodeId> held_;
+  Passes passes_;  ///< none, but with values that are held
 };
 
 }  // namespace tilejit::render

@@ -42,8 +42,7 @@ expr::Slice CombiningWriter::formula() const {
 std::string CombiningWriter::given(NodeId id) const {
   const Node& node = node_of(id);
   if (passes_.is_result(plan_.program, id)) return fmt::format("r.v{}", id);
-  if (!passes_.held.empty() && passes_.held[static_cast<std::size_t>(id)])
-    return fmt::format("h{}", id);
+  if (passes_.is_held(id)) return fmt::format("h{}", id);
   if (const auto divided = divided_by_held(node); !divided.empty()) return divided;
   if (expr::is_scan(node.op)) return fmt::format("a.next{}(v{})", id, node.args[0]);
   return HeaderWriter::given(id);

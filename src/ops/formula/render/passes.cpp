@@ -295,8 +295,7 @@ std::vector<bool> Passes::needed_for(const expr::Program& program,
   }
   for (std::size_t i = program.nodes.size(); i-- > 0;) {  // operands come before their users
     const auto id = static_cast<NodeId>(i);
-    const bool is_held = !held.empty() && held[i];
-    if (needed[i] && !is_held && !is_result(program, id)) need_args(id);
+    if (needed[i] && !is_held(id) && !is_result(program, id)) need_args(id);
   }
   return needed;
 }

@@ -46,6 +46,9 @@ struct Passes {
   [[nodiscard]] bool is_total(expr::NodeId id) const {
     return totals[static_cast<std::size_t>(id)] != expr::kNoNode;
   }
+  [[nodiscard]] bool is_held(expr::NodeId id) const {
+    return !held.empty() && held[static_cast<std::size_t>(id)];
+  }
   [[nodiscard]] std::vector<expr::NodeId> held_nodes() const;
   [[nodiscard]] Passes without_held() const;
   /// The nodes that are computed before all passes, down to loads and constants.

@@ -73,8 +73,8 @@ std::string_view CombiningWriter::held_type(NodeId id) const {
 }
 
 std::string CombiningWriter::divided_by_held(const Node& node) const {
-  if (node.op != expr::Op::div || passes_.held.empty() ||
-      !passes_.held[static_cast<std::size_t>(node.args[1])] || held_type(node.args[1]) == "float")
+  if (node.op != expr::Op::div || !passes_.is_held(node.args[1]) ||
+      held_type(node.args[1]) == "float")
     return {};
   return fmt::format("{}(v{}, h{})", emit_function(plan_.program, id_of(node)), node.args[0],
                      node.args[1]);
