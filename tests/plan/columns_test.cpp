@@ -19,6 +19,12 @@ Fused over_middle(DType dtype, const std::string& x, const std::string& y, const
   return op;
 }
 
+/// The plan of `formula`, which reduces the columns of a matrix.
+Plan plan_of_columns(DType dtype, int rows, int columns, const char* formula) {
+  return plan_of(over_middle(dtype, fmt::format("(1,{0},{1}):(1,{1},1)", rows, columns),
+                             fmt::format("(1,1,{0}):(1,{0},1)", columns), formula));
+}
+
 Plan sum(DType dtype, const std::string& x, const std::string& y) {
   return plan_of(over_middle(dtype, x, y, "y = sum(x)"));
 }
@@ -114,14 +120,12 @@ TEST(Columns, ThatAreFewAndLongAreHeldByClusters) {
 
 // 1303/188 of the sweep: 17.1 us by vectors of eight, 10.1 by four.
 TEST(Columns, OfHeavyFormulasHaveShortShiftedVectors) {
-  const auto norm = [](const char* formula, const std::string& columns) {
-    return plan_of(over_middle(f16, "(1,4762," + columns + "):(1," + columns + ",1)",
-                               "(1,1," + columns + "):(1,1,1)", formula))
-        .vector;
+  const auto norm = [](const char* formula, int columns) {
+    return plan_of_columns(f16, 4762, columns, formula).vector;
   };
-  EXPECT_EQ(norm("v = silu(x); y = sum(v * v)", "1285"), 4);
-  EXPECT_EQ(norm("y = sum(x * x)", "1285"), 8);
-  EXPECT_EQ(norm("v = silu(x); y = sum(v * v)", "5661"), 8) << "strips for all multiprocessors";
+  EXPECT_EQ(norm("v = silu(x); y = sum(v * v)", 1285), 4);
+  EXPECT_EQ(norm("y = sum(x * x)", 1285), 8);
+  EXPECT_EQ(norm("v = silu(x); y = sum(v * v)", 5661), 8) << "strips for all multiprocessors";
 }
 
 // 1308/133 of the sweep: 14.9 us by two threads, 10.7 by one.
@@ -625,60 +629,51 @@ TEST(Columns, ThatAreOddAreHeldByABlockInsteadOfACluster) {
 
 // 1803/206 of the sweep: 9.1 us by pairs that are shifted, 7.7 by elements.
 TEST(Columns, OfHeavyFormulasAreNotShiftedByTwoChunksForTwoElements) {
-  const auto plan_of_columns = [](const std::string& columns, const char* formula) {
-    return plan_of(over_middle(f32, "(1,3001," + columns + "):(1," + columns + ",1)",
-                               "(1,1," + columns + "):(1," + columns + ",1)", formula));
-  };
   const char* const heavy = "y = max(log(1 + exp(x)))";
-  const Plan plan = plan_of_columns("513", heavy);
+  const Plan plan = plan_of_columns(f32, 3001, 513, heavy);
   EXPECT_EQ(plan.vector, 1);
   EXPECT_FALSE(is_shifted(plan));
-  EXPECT_EQ(plan_of_columns("513", "y = max(x)").vector, 2);
-  EXPECT_EQ(plan_of_columns("2047", heavy).vector, 4);
+  EXPECT_EQ(plan_of_columns(f32, 3001, 513, "y = max(x)").vector, 2);
+  EXPECT_EQ(plan_of_columns(f32, 3001, 2047, heavy).vector, 4);
 }
 
 // 1100 x 8192 f32: 29.4 us by 5 vectors of 4 elements for 4.3, 27.4 by 9 of 2 for 8.6; of gelu
 // 35.4 and 25.2.
 TEST(Columns, OfHeavyFormulasAreComputedForFewElementsThatDoNotExist) {
-  const auto of_rows = [](const std::string& rows, const char* formula) {
-    return plan_of(
-        over_middle(f32, "(1," + rows + ",8192):(1,8192,1)", "(1,1,8192):(8192,8192,1)", formula));
+  const auto of_rows = [](int rows, const char* formula) {
+    return plan_of_columns(f32, rows, 8192, formula);
   };
   const char* const heavy = "y = var(log(abs(exp(x)) + 1))";
-  const Plan plan = of_rows("1100", heavy);
+  const Plan plan = of_rows(1100, heavy);
   EXPECT_EQ(plan.vector, 2);
   EXPECT_EQ(rows_of(plan)->register_vectors, 9);
-  EXPECT_EQ(of_rows("1280", heavy).vector, 4) << "all exist";
-  EXPECT_EQ(of_rows("1100", "y = var(x)").vector, 4) << "memory decides";
+  EXPECT_EQ(of_rows(1280, heavy).vector, 4) << "all exist";
+  EXPECT_EQ(of_rows(1100, "y = var(x)").vector, 4) << "memory decides";
 }
 
 // 1801/89 of the sweep: 297 us held by clusters, 196 read once.
 TEST(Columns, OfLongHeavyVariancesAreReadOnce) {
-  const auto plan_of_columns = [](const std::string& rows, const std::string& columns,
-                                  const char* formula) {
-    return plan_of(over_middle(f32, "(1," + rows + "," + columns + "):(1," + columns + ",1)",
-                               "(1,1," + columns + "):(1," + columns + ",1)", formula));
+  const auto is_held = [](int rows, int columns, const char* formula) {
+    return rows_of(plan_of_columns(f32, rows, columns, formula))->register_vectors > 0;
   };
-  const auto is_held = [](const Plan& plan) { return rows_of(plan)->register_vectors > 0; };
   const char* const heavy = "y = var(log(abs(exp(x)) + 1))";
-  EXPECT_FALSE(is_held(plan_of_columns("4443", "22560", heavy)));
-  EXPECT_TRUE(is_held(plan_of_columns("4443", "22560", "y = var(x)")));
-  EXPECT_TRUE(is_held(plan_of_columns("4096", "22560", heavy)));
-  EXPECT_TRUE(is_held(plan_of_columns("4443", "128", heavy))) << "a second kernel would follow";
+  EXPECT_FALSE(is_held(4443, 22560, heavy));
+  EXPECT_TRUE(is_held(4443, 22560, "y = var(x)"));
+  EXPECT_TRUE(is_held(4096, 22560, heavy));
+  EXPECT_TRUE(is_held(4443, 128, heavy)) << "a second kernel would follow";
 }
 
 // 1401/94 of the sweep: in strips of 16 shifted vectors 13.4 us, of 32 elements 8.4.
 TEST(Columns, ThatAreOddAndFewComeByElementsInSplits) {
-  const auto plan_of_columns = [](DType dtype, int columns) {
-    const std::string n = std::to_string(columns);
-    return sum(dtype, "(1,25641," + n + "):(1," + n + ",1)", "(1,1," + n + "):(1,1,1)");
+  const auto sum_of_columns = [](DType dtype, int columns) {
+    return plan_of_columns(dtype, 25641, columns, "y = sum(x)");
   };
   for (const DType dtype : {f16, f32}) {
-    const Plan few = plan_of_columns(dtype, 131);
+    const Plan few = sum_of_columns(dtype, 131);
     EXPECT_FALSE(is_shifted(few));
     EXPECT_GT(rows_of(few)->splits, 1);
     EXPECT_EQ(few.threads / rows_of(few)->row_threads, 32);
-    EXPECT_TRUE(is_shifted(plan_of_columns(dtype, 517)));
+    EXPECT_TRUE(is_shifted(sum_of_columns(dtype, 517)));
   }
 }
 
