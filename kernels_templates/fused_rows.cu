@@ -137,9 +137,10 @@ TILE_DEVICE void combine_threads(Pass (&a)[kAcross], int rank, int group, Shared
 
 #if SPLITS_ROWS
 // The splits of a row are consecutive. If the row is contiguous, each split is a multiple of a
-// warp's vectors.
+// warp's vectors, or of those of the row's threads if they are no whole warps: held vectors then
+// are all of a split.
 TILE_DEVICE Index split_length(Index count) {
-  constexpr Index kLeast = kAlong ? 32 : 1;
+  constexpr Index kLeast = !kAlong ? 1 : kRowThreads % 32 == 0 ? 32 : kRowThreads;
   return (count + kSplits * kLeast - 1) / (kSplits * kLeast) * kLeast;
 }
 

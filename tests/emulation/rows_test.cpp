@@ -340,6 +340,16 @@ TEST(EmulatedRows, AgreeWithTheReference) {
        "y = sum(x); z = argmax(x)",
        {1},
        {.row_threads = 64, .splits = 190, .register_vectors = 4}},
+      {"shares of a few threads, that are held",
+       {{"x", f32, "(67,8,4):(32,4,1)"}, {"y", f32, "67:1"}},
+       "y = max(x)",
+       {1, 2},
+       {.row_threads = 4, .splits = 2}},
+      {"shares of a few threads, that are read once",
+       {{"x", f32, "(67,96):(96,1)"}, {"y", f32, "67:1"}},
+       "y = sum(x)",
+       {1},
+       {.row_threads = 4, .splits = 2, .register_vectors = 0}},
   };
   EmulatedKernels kernels;
   for (const RowsCase& c : cases) {
