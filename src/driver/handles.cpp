@@ -46,22 +46,6 @@ UniqueEvent make_event(const Context& context, unsigned flags) {
   return UniqueEvent(event, {&context});
 }
 
-UniquePool make_pool(const Context& context) {
-  const Table& driver = context.driver();
-  CUmemPoolProps props = {};
-  props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  props.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  props.location.id = context.device();
-  CUmemoryPool pool = nullptr;
-  check(driver, driver.cuMemPoolCreate_(&pool, &props), "cuMemPoolCreate");
-  UniquePool owned(pool, {&context});
-  // Without this, a synchronisation would return the memory to the system.
-  std::uint64_t kept = UINT64_MAX;
-  check(driver, driver.cuMemPoolSetAttribute_(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &kept),
-        "cuMemPoolSetAttribute");
-  return owned;
-}
-
 void synchronize(const Context& context, CUstream stream) {
   const Table& driver = context.driver();
   check(driver, driver.cuStreamSynchronize_(stream), "cuStreamSynchronize");
@@ -104,7 +88,27 @@ void Context::query() {
 }
 
 Context::~Context() {
-  if (retained_ && is_alive()) driver_.cuDevicePrimaryCtxRelease_(device_);
+  if (!is_alive()) return;
+  if (pool_ != nullptr) driver_.cuMemPoolDestroy_(pool_);
+  if (retained_) driver_.cuDevicePrimaryCtxRelease_(device_);
+}
+
+CUmemoryPool Context::pool() const {
+  const std::lock_guard lock(pool_mutex_);
+  if (pool_ != nullptr) return pool_;
+  CUmemPoolProps props = {};
+  props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  props.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  props.location.id = device_;
+  CUmemoryPool pool = nullptr;
+  check(driver_, driver_.cuMemPoolCreate_(&pool, &props), "cuMemPoolCreate");
+  // Without this, a synchronisation would return the memory to the system.
+  std::uint64_t kept = UINT64_MAX;
+  const CUresult set =
+      driver_.cuMemPoolSetAttribute_(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &kept);
+  if (set != CUDA_SUCCESS) driver_.cuMemPoolDestroy_(pool);
+  check(driver_, set, "cuMemPoolSetAttribute");
+  return pool_ = pool;
 }
 
 bool Context::is_alive() const noexcept {

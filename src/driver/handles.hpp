@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include "driver/driver.hpp"
 #include "driver/fork.hpp"
@@ -14,7 +15,7 @@ namespace tilejit::driver {
 }
 
 /// Either the primary context of a device, retained for the life of the object, or a context of the
-/// caller. Not copyable: share it. Thread-safe: immutable, except for the reports.
+/// caller. Not copyable: share it. Thread-safe.
 class Context {
  public:
   /// Throws Error{no_device} if there is no device `ordinal`, Error{driver_call}.
@@ -31,6 +32,10 @@ class Context {
   [[nodiscard]] const Limits& limits() const noexcept { return limits_; }
   /// What kernels in this context have noted. Whoever has waited for the device raises them.
   [[nodiscard]] Reports& reports() const noexcept { return reports_; }
+  /// The pool from which kernels take memory in the order of a stream, and to which they free it.
+  /// It is made by the first call, in this context, which must be current, and shared: a process
+  /// has room for a few hundred pools only. Freed memory stays in it. Throws Error{driver_call}.
+  [[nodiscard]] CUmemoryPool pool() const;
 
   /// Whether objects made in this context can still be destroyed. They cannot in a forked child,
   /// whose handles belong to the parent, or after the context was destroyed or its device reset:
@@ -46,6 +51,8 @@ class Context {
   CUdevice device_;
   Limits limits_;
   mutable Reports reports_;
+  mutable std::mutex pool_mutex_;
+  mutable CUmemoryPool pool_ = nullptr;
   CUcontext handle_ = nullptr;
   unsigned long long id_ = 0;  // a reset context keeps its handle but gets a new id; 0: unknown
   bool retained_ = false;
@@ -69,7 +76,6 @@ using Unique = std::unique_ptr<Handle, Release<Handle, Destroy>>;
 using UniqueLibrary = Unique<CUlibrary, &Table::cuLibraryUnload_>;
 using UniqueStream = Unique<CUstream, &Table::cuStreamDestroy_>;
 using UniqueEvent = Unique<CUevent, &Table::cuEventDestroy_>;
-using UniquePool = Unique<CUmemoryPool, &Table::cuMemPoolDestroy_>;
 using UniqueGraph = Unique<CUgraph, &Table::cuGraphDestroy_>;
 using UniqueGraphExec = Unique<CUgraphExec, &Table::cuGraphExecDestroy_>;
 
@@ -78,10 +84,6 @@ using UniqueGraphExec = Unique<CUgraphExec, &Table::cuGraphExecDestroy_>;
 [[nodiscard]] UniqueStream make_stream(const Context& context, unsigned flags);
 [[nodiscard]] UniqueStream make_stream(const Context& context, unsigned flags, int priority);
 [[nodiscard]] UniqueEvent make_event(const Context& context, unsigned flags);
-
-/// A pool of device memory that streams allocate from and free to in stream order. Freed memory
-/// stays in the pool. Throws Error{driver_call}.
-[[nodiscard]] UniquePool make_pool(const Context& context);
 
 /// Waits for everything on the stream. Throws Error{driver_call}, and as Reports::raise.
 void synchronize(const Context& context, CUstream stream);

@@ -104,7 +104,7 @@ void Kernel::Impl::launch_steps(Stream stream, const launch::BoundParams& bound,
   if (const CUdeviceptr kept = kept_ ? kept_->of(stream) : 0; kept != 0) {
     return launch_at(kept, attributes.all());
   }
-  const StreamMemory memory(driver, library->pool.get(), bound.workspace_bytes, stream);
+  const StreamMemory memory(driver, library->context->pool(), bound.workspace_bytes, stream);
   if (clears_) {
     const auto bytes = static_cast<std::size_t>(bound.workspace_bytes);
     driver::check(driver, driver.cuMemsetD8Async_(memory.address(), 0, bytes, stream),

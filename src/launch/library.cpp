@@ -154,7 +154,7 @@ std::shared_ptr<const Library> load_library(std::shared_ptr<const driver::Contex
   if (!plan.assertions.empty()) {
     library->assertions = std::make_unique<const Assertions>(library->context, handle, plan);
   }
-  if (!plan.workspaces.empty()) library->pool = driver::make_pool(*library->context);
+  if (!plan.workspaces.empty()) (void)library->context->pool();  // a launch will need it
   for (const operation::Step& step : plan.steps) {
     library->kernels.push_back(
         find_kernel(driver, handle, artifact.target, library->context->limits(), step));

@@ -29,7 +29,6 @@ struct Library {
     unsigned most_shared = 0;
   };
   std::vector<Kernel> kernels;  ///< one per step
-  driver::UniquePool pool;      ///< for workspaces; null if there are none
 };
 
 /// Loads `artifact.cubin`, which was made from the plan, and finds its entry points. Throws

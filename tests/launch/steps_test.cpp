@@ -77,6 +77,15 @@ TEST_F(SeveralKernels, AreLaunchedOneAfterAnotherWithMemoryBetweenThem) {
   }
 }
 
+TEST_F(SeveralKernels, TakeMemoryFromOnePool) {
+  const Kernel first = load(normalised("(64,128):(128,1)")),
+               other = load(normalised("(32,128):(128,1)"));
+  first.launch(kStream, {on_device(0x10000), on_device(0x20000), 0.5});
+  other.launch(kStream, {on_device(0x10000), on_device(0x20000), 0.5});
+  EXPECT_EQ(fake.count("cuMemAllocFromPoolAsync"), 2);
+  EXPECT_EQ(fake.count("cuMemPoolCreate"), 1) << "a process has room for a few hundred";
+}
+
 TEST_F(SeveralKernels, TakeSizesFromTheirSymbols) {
   const Kernel kernel = load(normalised("(M,N):(N,1)"));
   const auto blocks = [&](std::int64_t m, std::int64_t n) {
