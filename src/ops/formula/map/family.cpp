@@ -41,6 +41,7 @@ int threads_of(const Plan& plan) {
 /// Vectors of a thread: as many as its formula and registers allow, until a block moves enough
 /// bytes; fewer if there is room on the device for more threads.
 int unroll_of(const Plan& plan) {
+  if (plan.peeled && std::ranges::any_of(plan.operands, &Operand::shifted)) return 1;
   const int bytes = bytes_of_vector(plan);
   int unroll = vectors_in_flight(plan);
   while (unroll > 1 && unroll / 2 * bytes * kThreads >= kBytesOfBlock) unroll /= 2;
