@@ -395,6 +395,8 @@ TEST(Plan, ThreadsOfMapsTakeVectorsUntilBlocksMoveEnough) {
       {"few: as many threads as there is room for", f32, bf16, "(1048576):(1)", "y = a", 4, 1},
       {"few, of a heavy formula", f32, f32, "(262144):(1)", "y = gelu(a) / (a * a + 2)", 2, 1},
       {"few, of a light formula", f32, f32, "(262144):(1)", "y = relu(a)", 4, 1},
+      {"heavy, unless there are many threads", f16, f32, "(2000000):(1)", "y = gelu(a)", 4, 1},
+      {"many threads", f16, f32, "(20000000):(1)", "y = gelu(a)", 4, 2},
       {"symbolic", f32, f32, "(N):(1)", "y = a", 4, 1},
   };
   for (const auto& c : cases) {

@@ -15,9 +15,9 @@ constexpr int kThreads = 256;            // per block
 constexpr int kBytesOfBlock = 8 * 1024;  // that it reads and writes: more gain no more
 // The same of blocks of half the threads, which the device still starts as fast as memory is.
 constexpr int kBytesOfHalf = 4 * 1024;
-// Threads that a heavy formula should have before each takes several vectors, if there are so many.
+// Threads that a heavy formula should have before each takes several vectors.
 constexpr std::int64_t kThreadsOfHeavy = 4 * device::kThreadsAtOnce;
-constexpr std::int64_t kHeavyWeight = 32;
+constexpr std::int64_t kHeavyWeight = 32;  // expr::weight of a thread
 constexpr double kBytesBetween = double{6 << 20};  // after which sectors are no longer in L1 caches
 
 /// Bytes that a thread reads and writes with a vector, without those that caches have.
@@ -91,7 +91,7 @@ void spread_heavy(Plan& plan) {
   if (!std::ranges::all_of(plan.extents, &Dim::is_known)) return;
   const std::int64_t vectors = total_units(plan, {}),
                      weight = plan.vector * expr::weight(plan.program);
-  while (plan.unroll > 1 && plan.unroll * weight > kHeavyWeight && vectors >= kThreadsOfHeavy &&
+  while (plan.unroll > 1 && plan.unroll * weight > kHeavyWeight &&
          vectors < plan.unroll * kThreadsOfHeavy)
     plan.unroll /= 2;
 }
