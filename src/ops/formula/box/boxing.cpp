@@ -36,7 +36,7 @@ constexpr int kNarrowAccess = 8;        // bytes
 constexpr double kFullTile = 0.9;       // of its slots
 constexpr double kSharedCycles = 2;
 constexpr std::int64_t kMostAtOnce = 4;  // elements of a thread in the outputs' order
-constexpr std::int64_t kThreadsOfMultiprocessor = 2048, kRegistersOfMultiprocessor = 65536;
+constexpr std::int64_t kRegistersOfMultiprocessor = 65536;
 constexpr std::int64_t kOwnRegisters = 16;    // of a thread, beside what it holds
 constexpr std::int64_t kRegistersAtOnce = 8;  // that are allocated together
 constexpr double kAlike = 1.01;               // costs
@@ -206,11 +206,11 @@ class Boxing {
     threads = core::ceil_div(threads, kWarp) * kWarp;
     const std::int64_t registers =
         core::ceil_div(kOwnRegisters + held(), kRegistersAtOnce) * kRegistersAtOnce;
-    const std::int64_t at_once = std::min(kThreadsOfMultiprocessor / threads,
+    const std::int64_t at_once = std::min(device::kThreadsOfMultiprocessor / threads,
                                           kRegistersOfMultiprocessor / (threads * registers));
     const std::int64_t round = std::max<std::int64_t>(1, at_once) * device::kMultiprocessors;
-    const std::int64_t slots =
-        core::ceil_div(blocks(), round) * device::kMultiprocessors * kThreadsOfMultiprocessor;
+    const std::int64_t slots = core::ceil_div(blocks(), round) * device::kMultiprocessors *
+                               device::kThreadsOfMultiprocessor;
     return static_cast<double>(blocks() * threads_of(box_.direct)) / static_cast<double>(slots);
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/integer.hpp"
 #include "core/json_line.hpp"
 #include "device/access.hpp"
 #include "device/scale.hpp"
@@ -18,6 +19,10 @@ constexpr int kBytesOfHalf = 4 * 1024;
 // Threads that a heavy formula should have before each takes several vectors.
 constexpr std::int64_t kThreadsOfHeavy = 4 * device::kThreadsAtOnce;
 constexpr std::int64_t kHeavyWeight = 32;  // expr::weight of a thread
+constexpr std::int64_t kLightWeight = 8;   // of an element, whose formula calls no function
+// Of loads: of 32 registers, as many as each has if all threads are resident at once.
+constexpr int kBytesOfResident = 20 * 4;
+constexpr int kMostVectors = 8;                    // of a thread
 constexpr double kBytesBetween = double{6 << 20};  // after which sectors are no longer in L1 caches
 
 /// Bytes that a thread reads and writes with a vector, without those that caches have.
@@ -94,6 +99,19 @@ void spread_heavy(Plan& plan) {
   while (plan.unroll > 1 && plan.unroll * weight > kHeavyWeight &&
          vectors < plan.unroll * kThreadsOfHeavy)
     plan.unroll /= 2;
+}
+
+void gather_light(Plan& plan) {
+  if (plan.ragged || expr::weight(plan.program) > kLightWeight ||
+      !std::ranges::all_of(plan.extents, &Dim::is_known))
+    return;
+  const std::int64_t vectors = total_units(plan, {}), threads = plan.threads,
+                     resident =
+                         device::kMultiprocessors * (device::kThreadsOfMultiprocessor / threads);
+  int unroll = plan.unroll;
+  const auto fits = [&] { return core::ceil_div(vectors, threads * unroll) <= resident; };
+  while (!fits() && unroll < kMostVectors) unroll *= 2;
+  if (fits() && unroll * bytes_of_loads(plan) <= kBytesOfResident) plan.unroll = unroll;
 }
 
 std::vector<std::size_t> order_of_vectors(const Plan& plan) {

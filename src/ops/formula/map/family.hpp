@@ -44,4 +44,8 @@ struct Map {
 /// starts then, so this does not count in the choice of a family.
 void spread_heavy(Plan& plan);
 
+/// Gives the threads of a map whose formula is light more vectors, if all of its blocks are
+/// resident at once then: no thread starts late. `plan` must be finished otherwise.
+void gather_light(Plan& plan);
+
 }  // namespace tilejit::plan

@@ -45,15 +45,20 @@ bool repeats(const Operand& operand) {
   });
 }
 
-int vectors_in_flight(const Plan& plan) {
+int bytes_of_loads(const Plan& plan) {
   int bytes = 0;
   for (const Operand& operand : plan.operands) {
     if (!operand.read || operand.reach == Reach::broadcast) continue;
     if (repeats(operand) && !operand.shifted) continue;
     bytes += plan.vector * size_bytes(operand.dtype);
   }
+  return bytes;
+}
+
+int vectors_in_flight(const Plan& plan) {
+  const int bytes = std::max(bytes_of_loads(plan), 1);
   int unroll = 1;
-  while (unroll < 4 && unroll * std::max(bytes, 1) < 32 &&
+  while (unroll < 4 && unroll * bytes < 32 &&
          2 * unroll * plan.vector <= elements_within_budget(plan)) {
     unroll *= 2;
   }

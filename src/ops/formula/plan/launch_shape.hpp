@@ -13,6 +13,9 @@ namespace tilejit::plan {
 /// Whether the operand is the same for several coordinates, so that caches have most of it.
 [[nodiscard]] bool repeats(const Operand& operand);
 
+/// Bytes of the loads of a vector, of what does not repeat.
+[[nodiscard]] int bytes_of_loads(const Plan& plan);
+
 /// Enough vectors per thread that each thread has about 32 bytes of loads in flight, of what does
 /// not repeat. If every multiprocessor is full of threads, this covers the latency of memory
 /// (docs/performance.md has the sweep).

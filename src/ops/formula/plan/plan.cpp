@@ -94,8 +94,10 @@ class Planner {
     if (!light_) flatten();
     try_family(plan_by_boxes_in_order);
     if (!has_knobs()) suit_strided(plan_);
-    if (std::holds_alternative<Map>(plan_.family) && !light_ && !op_.tuning.unroll)
+    if (std::holds_alternative<Map>(plan_.family) && !light_ && !op_.tuning.unroll) {
       spread_heavy(plan_);
+      gather_light(plan_);
+    }
     if (!light_) choose_block_order(plan_);
     choose_index();
     plan_.params = params_of(op_, plan_);
