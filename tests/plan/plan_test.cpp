@@ -397,6 +397,8 @@ TEST(Plan, ThreadsOfMapsTakeVectorsUntilBlocksMoveEnough) {
       {"few, of a light formula", f32, f32, "(262144):(1)", "y = relu(a)", 4, 1},
       {"heavy, unless there are many threads", f16, f32, "(2000000):(1)", "y = gelu(a)", 4, 1},
       {"many threads", f16, f32, "(20000000):(1)", "y = gelu(a)", 4, 2},
+      {"many, of heavy elements", f32, bf16, "(20000000):(1)", "y = sin(a) + gelu(a)", 4, 1},
+      {"that are narrow", f16, f32, "(20000000):(1)", "y = sin(a) + gelu(a)", 4, 2},
       {"light, and all blocks at once", f16, f32, "(4194304):(1)", "y = a", 4, 4},
       {"light, but rows end within vectors", f16, f32, "(4194303):(1)", "y = a", 4, 2},
       {"light, but more blocks", f16, f32, "(33554432):(1)", "y = a", 4, 2},

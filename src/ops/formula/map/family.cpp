@@ -18,8 +18,10 @@ constexpr int kBytesOfBlock = 8 * 1024;  // that it reads and writes: more gain 
 constexpr int kBytesOfHalf = 4 * 1024;
 // Threads that a heavy formula should have before each takes several vectors.
 constexpr std::int64_t kThreadsOfHeavy = 4 * device::kThreadsAtOnce;
-constexpr std::int64_t kHeavyWeight = 32;  // expr::weight of a thread
-constexpr std::int64_t kLightWeight = 8;   // of an element, whose formula calls no function
+constexpr std::int64_t kHeavyWeight = 32;   // expr::weight of a thread
+constexpr std::int64_t kHeavyElement = 24;  // of an element: three functions
+constexpr int kBytesOfHeavy = 12;           // that are under way while a thread computes these
+constexpr std::int64_t kLightWeight = 8;    // of an element, whose formula calls no function
 // Of loads: of 32 registers, as many as each has if all threads are resident at once.
 constexpr int kBytesOfResident = 20 * 4;
 constexpr int kMostVectors = 8;                    // of a thread
@@ -94,11 +96,15 @@ std::size_t first_of(const Plan& plan) {
 
 void spread_heavy(Plan& plan) {
   if (!std::ranges::all_of(plan.extents, &Dim::is_known)) return;
-  const std::int64_t vectors = total_units(plan, {}),
-                     weight = plan.vector * expr::weight(plan.program);
-  while (plan.unroll > 1 && plan.unroll * weight > kHeavyWeight &&
-         vectors < plan.unroll * kThreadsOfHeavy)
-    plan.unroll /= 2;
+  const std::int64_t vectors = total_units(plan, {}), weight = expr::weight(plan.program);
+  const auto is_enough = [&](int unroll) {
+    return weight > kHeavyElement && unroll * bytes_of_loads(plan) >= kBytesOfHeavy;
+  };
+  const auto are_few = [&] {
+    return plan.unroll * plan.vector * weight > kHeavyWeight &&
+           vectors < plan.unroll * kThreadsOfHeavy;
+  };
+  while (plan.unroll > 1 && (is_enough(plan.unroll / 2) || are_few())) plan.unroll /= 2;
 }
 
 void gather_light(Plan& plan) {

@@ -39,9 +39,10 @@ struct Map {
 /// that only stores use is none: they convert.
 [[nodiscard]] std::vector<bool> same_in_vectors(const Plan& plan);
 
-/// Leaves the threads of a map whose formula is heavy fewer vectors, unless there are several times
-/// as many threads as a device holds. `plan` must be finished otherwise: threads do not wait for
-/// starts then, so this does not count in the choice of a family.
+/// Leaves the threads of a map whose formula is heavy fewer vectors, if arithmetic hides memory or
+/// there are not several times as many threads as a device holds. `plan` must be finished
+/// otherwise: threads do not wait for starts then, so this does not count in the choice of a
+/// family.
 void spread_heavy(Plan& plan);
 
 /// Gives the threads of a map whose formula is light more vectors, if all of its blocks are
