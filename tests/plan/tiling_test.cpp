@@ -52,6 +52,8 @@ TEST(Tiling, SidesFollowDtypesAndExtents) {
        "(16,180,312):(56160,312,1)", 2, 64, 16, 256, 1, false, false},
       {"pairs that would be shifted", f16, "(501,129):(1,501)", "(501,129):(129,1)", 1, 32, 16, 256,
        2, false, false},
+      {"few tiles of single words", f32, "(1023,49):(1,1023)", "(1023,49):(49,1)", 1, 16, 16, 256,
+       1, false, false},
       {"pieces of four elements", f16, "(29916,224):(1,29916)", "(29916,224):(224,1)", 4, 64, 64,
        256, 1, false, false},
       {"ragged", f32, "(9000,7002):(1,9000)", "(9000,7002):(7004,1)", 4, 64, 64, 256, 1, true,

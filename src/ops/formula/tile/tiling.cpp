@@ -76,10 +76,13 @@ int fitted_side(const Dim& extent, int side, int vector, int sector, std::int64_
 }
 
 /// Tiles of fewer squares a thread, if multiprocessors have room for more threads. Sides of vectors
-/// stay as long as a line of `narrowest` bytes an element.
+/// stay as long as a line of `narrowest` bytes an element; of single elements, there may be more
+/// tiles if rows of the shortest ones still fill sectors wherever they begin.
 Tile with_more_threads(Tile tile, const std::vector<Dim>& extents, int vector, int narrowest) {
   const int shortest = vector > 1 ? std::max(kMinSide, kLineBytes / narrowest) : kMinSide / 2;
-  const std::int64_t few = vector > 1 ? 2 * device::kManyTiles : device::kManyBlocks;
+  const std::int64_t few = vector > 1 ? 2 * device::kManyTiles
+                           : shortest * narrowest >= 2 * device::kSectorBytes ? kFewestTiles
+                                                                              : device::kManyBlocks;
   while (tile.columns / vector * (tile.rows / vector) > kMaxTileThreads &&
          std::max(tile.columns, tile.rows) > shortest && count_tiles(extents, tile) < few)
     (tile.rows >= tile.columns ? tile.rows : tile.columns) /= 2;
