@@ -39,7 +39,7 @@ constexpr std::int64_t kMostSharedBytes = 32 * 1024;    // of a block
 constexpr std::int64_t kLeastElements = std::int64_t{1} << 18;
 constexpr std::int64_t kLeastElementsOfWords = std::int64_t{1} << 20;
 constexpr double kMostBySector = 2;  // bytes of sectors, for each that a warp reads directly
-constexpr std::int64_t kResidentThreads = 2 * device::kThreadsAtOnce;
+constexpr std::int64_t kResidentThreads = 2048 * device::kMultiprocessors;
 constexpr std::int64_t kStartedBlocks = 128 * device::kWantedBlocks;
 constexpr std::int64_t kManyBlocks = 2 * device::kWantedBlocks;  // about as many as run at once
 
@@ -62,11 +62,11 @@ int reducing_threads(const Plan& plan, const Rows& rows) {
   while (threads > 1 && fits(plan, rows, threads / 2) &&
          10 * vectors < std::int64_t{9} * held * threads)
     threads /= 2;
-  // More threads of several passes while the device has room, and each would have more than 4
-  // vectors.
+  // More threads of several passes while the device runs all of them at once, and each would have
+  // more than 4 vectors.
   const auto count = vectors_across_rows(plan, rows);
   while (!is_one_pass_if_held(plan) && count && threads < kMostRowThreads &&
-         *count * threads < kResidentThreads && vectors > 4 * threads)
+         2 * *count * threads <= kResidentThreads && vectors > 4 * threads)
     threads *= 2;
   return threads;
 }
