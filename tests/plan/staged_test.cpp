@@ -52,6 +52,7 @@ TEST(Staged, AreShortRowsOfNarrowAccesses) {
        short_softmax("(1000000,12):(12,1)", "(1000000,12):(12,1)", f16, f32), false},
       {"long rows", short_softmax("(100000,515):(515,1)", f32), false},
       {"few rows", short_softmax("(1000,9):(9,1)", f16), false},
+      {"rows for more than 8 threads each", short_softmax("(3570,75):(75,1)", bf16), false},
       {"not enough rows of words", short_softmax("(20000,33):(33,1)", f32), false},
       {"padded rows", short_softmax("(1000000,9):(10,1)", "(1000000,9):(11,1)", f16, f16), false},
       {"columns", short_softmax("(1000000,9):(1,1000000)", f16), false},

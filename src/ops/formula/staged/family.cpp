@@ -21,6 +21,7 @@ constexpr std::int64_t kMostBytesOfRow = 512;  // of its widest element: four li
 constexpr int kThreads = 128;                  // of a block
 constexpr int kMostRowThreads = 8;             // 16 rows at a time or more, see below
 constexpr int kWord = 4;                       // bytes
+constexpr int kFewVectors = 4;                 // of a thread, which not more of them share
 constexpr int kHeldWords = 16;                 // of a row, about, by a thread
 constexpr int kHeldVectors = 36;               // if they are smaller than a word
 // Rows that meet weights are not staged if they have so many vectors, and one lane in 8 is idle.
@@ -53,6 +54,14 @@ bool fits(const Plan& plan, Rows rows, int row_threads) {
          groups * shared_bytes_of_row(plan, rows) <= kMostSharedBytes;
 }
 
+/// Whether twice as many threads would reduce a row of several passes sooner: the device runs all of
+/// them at once, and each of these has more than 4 vectors.
+bool takes_more_threads(const Plan& plan, const Rows& rows, int threads) {
+  const auto count = vectors_across_rows(plan, rows);
+  return !is_one_pass_if_held(plan) && count && 2 * *count * threads <= kResidentThreads &&
+         plan.extents.front().value() > std::int64_t{kFewVectors} * plan.vector * threads;
+}
+
 /// How many threads reduce a row: few, since a row takes them a fixed time, and since threads of
 /// several rows would ask the same banks of shared memory for narrow elements.
 int reducing_threads(const Plan& plan, const Rows& rows) {
@@ -62,12 +71,7 @@ int reducing_threads(const Plan& plan, const Rows& rows) {
   while (threads > 1 && fits(plan, rows, threads / 2) &&
          10 * vectors < std::int64_t{9} * held * threads)
     threads /= 2;
-  // More threads of several passes while the device runs all of them at once, and each would have
-  // more than 4 vectors.
-  const auto count = vectors_across_rows(plan, rows);
-  while (!is_one_pass_if_held(plan) && count && threads < kMostRowThreads &&
-         2 * *count * threads <= kResidentThreads && vectors > 4 * threads)
-    threads *= 2;
+  while (threads < kMostRowThreads && takes_more_threads(plan, rows, threads)) threads *= 2;
   return threads;
 }
 
@@ -174,7 +178,9 @@ bool suits_staging(const Plan& plan, const Tuning& tuning) {
                          ? plan.vector == aligned
                          : direction_of(plan) && leaves_lanes_idle(vectors, count);
   if (bytes == 0 || !suits || length < 2 || vectors * bytes > kMostBytesOfRow) return false;
-  if (!direction_of(plan) && has_full_lanes_with_weights(plan, vectors, bytes)) return false;
+  if (!direction_of(plan) && (has_full_lanes_with_weights(plan, vectors, bytes) ||
+                              takes_more_threads(plan, *rows, kMostRowThreads)))
+    return false;
   const bool narrow = bytes < kWord || direction_of(plan);
   if (count && *count * length < (narrow ? kLeastElements : kLeastElementsOfWords)) return false;
   return share_rows(plan, *rows, tuning.row_threads).register_vectors > 0;
