@@ -185,6 +185,13 @@ TEST(Slabs, OfManyScannedColumnsAreCutInStrips) {
     EXPECT_EQ(total_units(plan, {}), row.blocks);
     EXPECT_EQ(units_per_block(plan), 1);
   }
+  // Weights are read where they are (1801/175 of the sweep).
+  Fused weighted = softmax_of("(1,172,251125):(43193500,251125,1)", f32);
+  weighted.tensors.push_back({"w", f32, "(172,1):(1,1)"});
+  weighted.formula = "y = cumsum(max(x, w))";
+  const Plan plan = plan_of(weighted);
+  ASSERT_NE(slabs_of(plan), nullptr);
+  EXPECT_EQ(slabs_of(plan)->columns, 512);
   // Aligned columns are not, nor are those of which few multiprocessors would have many.
   for (const char* const layout :
        {"(16,2048,4096):(8388608,4096,1)", "(1,4097,9631):(39458207,9631,1)"}) {

@@ -180,12 +180,10 @@ int narrowest_element(const Plan& plan) {
 }
 
 /// Slabs that no block takes whole are cut in strips. A chunk begins within 16 bytes as the slab
-/// does, and strips have no room for what is not as large as the space.
+/// does.
 bool cut_in_strips(Plan& plan, std::int64_t slabs, int room, StagedRows& staged) {
-  const auto is_full_here = [&](const Operand& operand) { return is_full(plan, operand); };
   const std::int64_t side = staged.columns, length = plan.extents.front().value();
-  if (plan.extents[1] != Dim(side) || !std::ranges::all_of(plan.operands, is_full_here))
-    return false;
+  if (plan.extents[1] != Dim(side)) return false;
   staged.columns = columns_of_strips(side, slabs);
   if (staged.columns == 0) return false;
   staged.side = side;

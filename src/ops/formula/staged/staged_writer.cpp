@@ -202,8 +202,10 @@ void StagedWriter::write_chunks() {
 void StagedWriter::write_strips() {
   std::string brings, takes;
   for (const Operand& operand : plan_.operands) {
+    const auto pitch = plan::staged_pitch(plan_, operand);
+    if (!pitch) continue;
     const int k = operand.tensor;
-    const std::int64_t slab = *plan::staged_pitch(plan_, operand) * staged_.side;
+    const std::int64_t slab = *pitch * staged_.side;
     const std::string copy = fmt::format(
         "_strip<kThreads, kColumns>(runs + {0}, p.t{1} + i64(blockIdx.x / kStrips) * {2} + "
         "i64(begin) * kSide + blockIdx.x % kStrips * kColumns, kSide, count, columns_of_strip()",
