@@ -53,6 +53,7 @@ TEST(Staged, AreShortRowsOfNarrowAccesses) {
       {"long rows", short_softmax("(100000,515):(515,1)", f32), false},
       {"few rows", short_softmax("(1000,9):(9,1)", f16), false},
       {"rows for more than 8 threads each", short_softmax("(3570,75):(75,1)", bf16), false},
+      {"rows for 8 threads each", short_softmax("(8624,33):(33,1)", bf16), true},
       {"not enough rows of words", short_softmax("(20000,33):(33,1)", f32), false},
       {"padded rows", short_softmax("(1000000,9):(10,1)", "(1000000,9):(11,1)", f16, f16), false},
       {"columns", short_softmax("(1000000,9):(1,1000000)", f16), false},
@@ -95,6 +96,7 @@ TEST(Staged, HaveFewThreadsARow) {
       {"(200000,33):(33,1)", f32, 2, 17, 1},   {"(100000,127):(127,1)", f32, 8, 16, 1},
       {"(30919,63):(63,1)", f16, 8, 8, 1},     {"(33759,46):(46,1)", f32, 8, 3, 1},
       {"(54096,33):(33,1)", f32, 4, 9, 1},     {"(105258,13):(13,1)", f32, 2, 7, 1},
+      {"(39715,9):(9,1)", bf16, 2, 5, 1},
   };
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.layout);
@@ -108,6 +110,21 @@ TEST(Staged, HaveFewThreadsARow) {
     EXPECT_LE(staged_bytes(plan, *staged), 48 * 1024);
     EXPECT_EQ(plan.operands[0].access_bytes, 16);
   }
+}
+
+// Argmax and maximum of 49 bf16: 4.3 us by one thread a row, 3.5 by 4.
+TEST(Staged, FewThreadsHaveRowsOfOnePass) {
+  const auto threads_of_row = [](const std::string& rows, const std::string& length) {
+    Fused op = test::make_op(bf16,
+                             {{"x", "(" + rows + "," + length + "):(" + length + ",1)"},
+                              {"y", "(" + rows + ",1):(1,1)"}},
+                             "y = max(x)");
+    op.axis = {1};
+    return staged_of(plan_of(op))->row_threads;
+  };
+  EXPECT_EQ(threads_of_row("26004", "49"), 4);
+  EXPECT_EQ(threads_of_row("46641", "17"), 2);
+  EXPECT_EQ(threads_of_row("260040", "49"), 1) << "threads that would wait";
 }
 
 Fused short_scan(const std::string& layout, DType dtype) {

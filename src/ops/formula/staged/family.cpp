@@ -21,7 +21,8 @@ constexpr std::int64_t kMostBytesOfRow = 512;  // of its widest element: four li
 constexpr int kThreads = 128;                  // of a block
 constexpr int kMostRowThreads = 8;             // 16 rows at a time or more, see below
 constexpr int kWord = 4;                       // bytes
-constexpr int kFewVectors = 4;                 // of a thread, which not more of them share
+constexpr int kFewVectors = 5;                 // of a thread, which not more of them share
+constexpr int kFewOfOnePass = 16;
 constexpr int kHeldWords = 16;                 // of a row, about, by a thread
 constexpr int kHeldVectors = 36;               // if they are smaller than a word
 // Rows that meet weights are not staged if they have so many vectors, and one lane in 8 is idle.
@@ -54,12 +55,13 @@ bool fits(const Plan& plan, Rows rows, int row_threads) {
          groups * shared_bytes_of_row(plan, rows) <= kMostSharedBytes;
 }
 
-/// Whether twice as many threads would reduce a row of several passes sooner: the device runs all of
-/// them at once, and each of these has more than 4 vectors.
+/// Whether twice as many threads would reduce a row sooner: the device runs all of them at once, and
+/// these have many vectors each.
 bool takes_more_threads(const Plan& plan, const Rows& rows, int threads) {
   const auto count = vectors_across_rows(plan, rows);
-  return !is_one_pass_if_held(plan) && count && 2 * *count * threads <= kResidentThreads &&
-         plan.extents.front().value() > std::int64_t{kFewVectors} * plan.vector * threads;
+  const std::int64_t few = is_one_pass_if_held(plan) ? kFewOfOnePass : kFewVectors;
+  return count && 2 * *count * threads <= kResidentThreads &&
+         plan.extents.front().value() > few * plan.vector * threads;
 }
 
 /// How many threads reduce a row: few, since a row takes them a fixed time, and since threads of
