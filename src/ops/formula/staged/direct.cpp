@@ -7,6 +7,7 @@
 #include "device/scale.hpp"
 #include "plan/sectors.hpp"
 #include "rows/rows.hpp"
+#include "staged/runs.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -19,8 +20,8 @@ std::vector<std::int64_t> rows_of_box(const Plan& plan, std::int64_t length, std
   std::vector<std::int64_t> box(plan.extents.size(), 1);
   box[0] = std::min(length, plan.extents[0].value());
   for (std::size_t m = 1; m < plan.extents.size(); ++m) {
-    box[m] = std::min(rows, plan.extents[m].value());
-    rows = std::max<std::int64_t>(1, rows / plan.extents[m].value());
+    box[m] = plan.extents[m].is_known() ? std::min(rows, plan.extents[m].value()) : rows;
+    rows = std::max<std::int64_t>(1, rows / box[m]);
   }
   return box;
 }
@@ -69,6 +70,27 @@ const StagedRows* staged_of(const Plan& plan) {
 }
 
 }  // namespace
+
+bool is_direct(const Plan& plan, const Rows& rows, const Operand& operand) {
+  return operand.read && varies_across_rows(operand, rows) && !shared_pitch(plan, rows, operand);
+}
+
+std::int64_t direct_bytes(const Plan& plan, const Rows& rows, std::int64_t count) {
+  const auto box = rows_of_box(plan, plan.extents[0].value(), count);
+  const bool known = std::ranges::all_of(plan.extents, &Dim::is_known);
+  double bytes = 0;
+  for (const Operand& operand : plan.operands) {
+    if (!is_direct(plan, rows, operand) || !varies_in_row(operand, rows)) continue;
+    double elements = 1;  // those that rows share are read once
+    for (std::size_t m = 0; m < box.size(); ++m) {
+      const OperandMode& mode = operand.modes[m];
+      if (mode.size() != 1 || !mode[0].stride.is(0)) elements *= static_cast<double>(box[m]);
+    }
+    bytes += elements * (known ? bytes_of_element(operand, plan.extents, box)
+                               : static_cast<double>(size_bytes(operand.dtype)));
+  }
+  return static_cast<std::int64_t>(bytes);
+}
 
 bool stores_parts(const Plan& plan) {
   const StagedRows* const staged = staged_of(plan);

@@ -8,8 +8,10 @@
 #include "device/access.hpp"
 #include "device/scale.hpp"
 #include "plan/sectors.hpp"
+#include "rows/row_threads.hpp"
 #include "rows/rows.hpp"
 #include "scan/scan.hpp"
+#include "staged/direct.hpp"
 #include "staged/runs.hpp"
 
 namespace tilejit::plan {
@@ -23,8 +25,8 @@ constexpr int kMostRowThreads = 8;             // 16 rows at a time or more, see
 constexpr int kWord = 4;                       // bytes
 constexpr int kFewVectors = 5;                 // of a thread, which not more of them share
 constexpr int kFewOfOnePass = 16;
-constexpr int kHeldWords = 16;                 // of a row, about, by a thread
-constexpr int kHeldVectors = 36;               // if they are smaller than a word
+constexpr int kHeldWords = 16;    // of a row, about, by a thread
+constexpr int kHeldVectors = 36;  // if they are smaller than a word
 // Rows that meet weights are not staged if they have so many vectors, and one lane in 8 is idle.
 constexpr std::int64_t kLeastOfFull = 14;
 constexpr std::int64_t kLanesOfIdle = 8;
@@ -34,6 +36,7 @@ constexpr int kScannedAlone = 36;  // narrower ones, if it has the row to itself
 constexpr int kScannedVectors = 20;
 constexpr std::int64_t kBytesOfBlock = 5 * 1024;        // of inputs: more delays its outputs
 constexpr std::int64_t kLeastOfBlock = 4 * 1024;        // if other operands are loaded, too
+constexpr std::int64_t kLeastMoved = 2 * 1024;          // of inputs and outputs: more than that
 constexpr std::int64_t kMostBytesOfInputs = 16 * 1024;  // in 32 registers of a thread
 constexpr std::int64_t kMostSharedBytes = 32 * 1024;    // of a block
 // With fewer elements, the accesses of fused_rows.cu are as fast: rows of less take longer by the
@@ -43,7 +46,7 @@ constexpr std::int64_t kLeastElementsOfWords = std::int64_t{1} << 20;
 constexpr double kMostBySector = 2;  // bytes of sectors, for each that a warp reads directly
 constexpr std::int64_t kResidentThreads = 2048 * device::kMultiprocessors;
 constexpr std::int64_t kStartedBlocks = 128 * device::kWantedBlocks;
-constexpr std::int64_t kManyBlocks = 2 * device::kWantedBlocks;  // about as many as run at once
+constexpr std::int64_t kManyBlocks = 2 * device::kWantedBlocks;
 
 /// Whether threads hold their rows, and a block what it has of them.
 bool fits(const Plan& plan, Rows rows, int row_threads) {
@@ -55,8 +58,8 @@ bool fits(const Plan& plan, Rows rows, int row_threads) {
          groups * shared_bytes_of_row(plan, rows) <= kMostSharedBytes;
 }
 
-/// Whether twice as many threads would reduce a row sooner: the device runs all of them at once, and
-/// these have many vectors each.
+/// Whether twice as many threads would reduce a row sooner: the device runs all of them at once,
+/// and these have many vectors each.
 bool takes_more_threads(const Plan& plan, const Rows& rows, int threads) {
   const auto count = vectors_across_rows(plan, rows);
   const std::int64_t few = is_one_pass_if_held(plan) ? kFewOfOnePass : kFewVectors;
@@ -80,11 +83,6 @@ int reducing_threads(const Plan& plan, const Rows& rows) {
 /// Whether an operand of many elements is no run that blocks copy.
 bool is_elsewhere(const Plan& plan, const Rows& rows, const Operand& operand) {
   return operand.read && varies_across_rows(operand, rows) && !staged_pitch(plan, operand);
-}
-
-/// Whether threads read their rows of it where these are.
-bool is_direct(const Plan& plan, const Rows& rows, const Operand& operand) {
-  return is_elsewhere(plan, rows, operand) && !is_gathered(plan, rows, operand);
 }
 
 /// Whether threads that lie along a row access it by 8 bytes, hardly any of them is idle, and it
@@ -140,19 +138,33 @@ Rows share_rows(const Plan& plan, Rows rows, const std::optional<int>& pinned) {
   return rows;
 }
 
+std::int64_t bytes_of_results(const Plan& plan) {
+  std::int64_t bytes = 0;
+  for (const Operand& operand : plan.operands) {
+    if (operand.written) bytes += size_bytes(operand.dtype);
+  }
+  return bytes;
+}
+
 int turns_of(const Plan& plan, const Rows& rows) {
   const std::int64_t groups = kThreads / rows.row_threads;
-  const std::int64_t bytes = groups * std::max<std::int64_t>(1, input_bytes_of_row(plan, rows));
-  const std::int64_t shared = groups * shared_bytes_of_row(plan, rows);
+  const std::int64_t read = groups * input_bytes_of_row(plan, rows);
+  const std::int64_t bytes = std::max<std::int64_t>(1, read + direct_bytes(plan, rows, groups));
   const auto count = vectors_across_rows(plan, rows);
   // So many blocks are started one after another all the time.
   const bool many = count && *count >= groups * kStartedBlocks;
-  std::int64_t turns =
-      std::min((kBytesOfBlock + (many ? bytes / 2 : 0)) / bytes, kMostSharedBytes / shared);
-  const auto direct = [&](const Operand& operand) { return is_direct(plan, rows, operand); };
+  std::int64_t turns = std::min((kBytesOfBlock + (many ? bytes / 2 : 0)) / bytes,
+                                kMostSharedBytes / (groups * shared_bytes_of_row(plan, rows)));
   // Loads of each turn wait for those of the one before, which costs less than small blocks.
-  if (std::ranges::any_of(plan.operands, direct)) turns = std::min(turns, kLeastOfBlock / bytes);
+  const auto waits = [&](const Operand& operand) { return is_direct(plan, rows, operand); };
+  if (std::ranges::any_of(plan.operands, waits)) turns = std::min(turns, kLeastOfBlock / bytes);
   if (count) turns = std::min(turns, *count / (groups * kManyBlocks));
+  // Threads that only reduce take no turns while the device runs more of them at once, unless
+  // blocks would move so little that they take longer to start.
+  if (count && !writes_elements(plan)) {
+    const std::int64_t least = kLeastMoved / (bytes + groups * bytes_of_results(plan)) + 1;
+    turns = std::min(turns, std::max(least, *count * rows.row_threads / kResidentThreads));
+  }
   return static_cast<int>(std::max<std::int64_t>(1, turns));
 }
 
