@@ -199,6 +199,17 @@ TEST(Boxes, AreShorterWhereRunsAreLongAnyway) {
   EXPECT_EQ(square, (std::vector<std::int64_t>{49, 80})) << "runs of 320 bytes would be shorter";
 }
 
+// Boxes of 256 x 10 loaded 20 KB a multiprocessor at once: 61.5 us, by 512 x 10 53.2.
+TEST(Boxes, AreNotSoShortThatLittleIsUnderWay) {
+  Fused op = permutation(f16, "(64,2,10,3,10000):(200000,100000,1,12800000,10)",
+                         "(64,2,10,3,10000):(600000,300000,30000,10000,1)");
+  op.tensors.push_back({.name = "w", .dtype = f16, .layout = "(64,1,1,1,1):(1,0,0,0,0)"});
+  op.formula = "y = min(x, w)";
+  const Plan plan = plan_of(op);
+  ASSERT_TRUE(std::holds_alternative<Box>(plan.family));
+  EXPECT_EQ(std::get<Box>(plan.family).extents, (std::vector<std::int64_t>{512, 1, 10, 1, 1}));
+}
+
 // Sectors were fetched again for each of the four neighbours in them: 704 us, then 273.
 TEST(Boxes, HaveWhatLiesBehindShortGaps) {
   const Plan plan = plan_of(permutation(f16, "(2,2,4,120,43921):(1,1756840,10,3513680,40)",

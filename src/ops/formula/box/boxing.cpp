@@ -197,21 +197,36 @@ class Boxing {
     return issued;
   }
 
-  /// The threads that have elements in the outputs' order, of all that multiprocessors may have in
-  /// the rounds that the blocks take. A shorter walk, many registers, few blocks and a last round
-  /// of few leave the others idle.
-  [[nodiscard]] double busy_part() const {
+  /// Blocks that the device has at once.
+  [[nodiscard]] std::int64_t blocks_at_once() const {
     std::int64_t threads = threads_of(box_.direct);
     for (const Transposed& one : box_.transposed) threads = std::max(threads, threads_of(one.walk));
     threads = core::ceil_div(threads, kWarp) * kWarp;
     const std::int64_t registers =
         core::ceil_div(kOwnRegisters + held(), kRegistersAtOnce) * kRegistersAtOnce;
-    const std::int64_t at_once = std::min(device::kThreadsOfMultiprocessor / threads,
-                                          kRegistersOfMultiprocessor / (threads * registers));
-    const std::int64_t round = std::max<std::int64_t>(1, at_once) * device::kMultiprocessors;
-    const std::int64_t slots = core::ceil_div(blocks(), round) * device::kMultiprocessors *
-                               device::kThreadsOfMultiprocessor;
+    const std::int64_t of_multiprocessor =
+        std::min(device::kThreadsOfMultiprocessor / threads,
+                 kRegistersOfMultiprocessor / (threads * registers));
+    return std::max<std::int64_t>(1, of_multiprocessor) * device::kMultiprocessors;
+  }
+
+  /// The threads that have elements in the outputs' order, of all that multiprocessors may have in
+  /// the rounds that the blocks take. A shorter walk, many registers, few blocks and a last round
+  /// of few leave the others idle.
+  [[nodiscard]] double busy_part() const {
+    const std::int64_t slots = core::ceil_div(blocks(), blocks_at_once()) *
+                               device::kMultiprocessors * device::kThreadsOfMultiprocessor;
     return static_cast<double>(blocks() * threads_of(box_.direct)) / static_cast<double>(slots);
+  }
+
+  /// Whether the blocks that the device has at once load as much as keeps the memory busy, or all.
+  [[nodiscard]] bool keeps_memory_busy() const {
+    std::int64_t bytes = 0;  // per element
+    for (const Operand& operand : plan_.operands) {
+      if (operand.read && !is_small_part(plan_, operand)) bytes += size_bytes(operand.dtype);
+    }
+    return blocks() <= blocks_at_once() ||
+           blocks_at_once() * elements_of_box() * bytes >= device::kBytesUnderWay;
   }
 
   /// Instructions of warps per element that exists, and more for threads that are idle.
@@ -248,7 +263,7 @@ class Boxing {
   }
 
   /// Takes fewer elements along a mode if threads then have less to do for each, or more of them
-  /// are at work, and runs are long all the same.
+  /// are at work, and runs are long and much is under way all the same.
   void shorten() {
     choose_threads();
     const std::vector<std::int64_t> whole = box_.extents;
@@ -265,6 +280,7 @@ class Boxing {
         box_.extents = shorter;
         if (elements_of_box() < kLeastShorter) continue;
         choose_threads();
+        if (!keeps_memory_busy()) continue;
         if (const double cost = cost_of_element(); cost < least) best = shorter, least = cost;
       }
     }
