@@ -29,6 +29,8 @@ std::vector<Fused> permutations() {
       permutation(f16, "(33,35,45976):(3218320,2,70)", "(33,35,45976):(1609160,45976,1)"),
       permutation(f32, "(8,257,40,2,8):(2,5120,16,1,640)", "(8,257,40,2,8):(164480,640,16,8,1)"),
       permutation(u8, "(100,50,6001):(600100,2,100)", "(100,50,6001):(300050,6001,1)"),
+      permutation(f16, "(28,77,73,5,3):(1,28,10780,2156,786940)",
+                  "(28,77,73,5,3):(84315,1095,15,3,1)"),
   };
   Fused op = permutation(f32, "(11,64,8001):(1,11,704)", "(11,64,8001):(512064,8001,1)");
   op.tensors.push_back({.name = "z", .dtype = f32, .layout = "(11,64,8001):(64,1,704)"});
@@ -382,6 +384,33 @@ TEST(Boxes, StoreWordsOfOutputsWhoseRowsAreEven) {
   EXPECT_EQ(
       vector_of(f32, "(8,257,40,2,8):(2,5120,16,1,640)", "(8,257,40,2,8):(164480,640,16,8,1)"),
       1);  // words already
+}
+
+TEST(Boxes, LoadWordsOfInputsIfTheyStartTogether) {
+  struct Row {
+    const char* what;
+    DType dtype;
+    const char *x, *y;
+    int bytes;
+  };
+  constexpr Row kRows[] = {
+      {"546 boxes", f16, "(28,77,73,5,3):(1,28,10780,2156,786940)",
+       "(28,77,73,5,3):(84315,1095,15,3,1)", 4},
+      {"of bytes", u8, "(28,77,73,5,3):(1,28,10780,2156,786940)",
+       "(28,77,73,5,3):(84315,1095,15,3,1)", 4},
+      {"20 times as many", f16, "(28,77,73,5,60):(1,28,10780,2156,786940)",
+       "(28,77,73,5,60):(1686300,21900,300,60,1)", 2},
+      {"an odd inner mode", f16, "(27,77,73,5,3):(1,27,10395,2079,758835)",
+       "(27,77,73,5,3):(84315,1095,15,3,1)", 2},
+      {"words already", f32, "(28,77,73,5,3):(1,28,10780,2156,786940)",
+       "(28,77,73,5,3):(84315,1095,15,3,1)", 4},
+  };
+  for (const Row& row : kRows) {
+    const Plan plan = plan_of(permutation(row.dtype, row.x, row.y));
+    ASSERT_TRUE(std::holds_alternative<Box>(plan.family)) << row.what;
+    ASSERT_TRUE(std::get<Box>(plan.family).transposed.front().run.empty()) << row.what;
+    EXPECT_EQ(plan.operands.front().access_bytes, row.bytes) << row.what;
+  }
 }
 
 TEST(Boxes, WalksTakeEachElementOnce) {

@@ -29,8 +29,10 @@ bool BoxWriter::is_stored(const Operand& operand) const {
 
 std::vector<std::string_view> BoxWriter::own_headers() const {
   const auto has_runs = [](const Transposed& transposed) { return !transposed.run.empty(); };
+  const auto has_words = [](const Transposed& transposed) { return transposed.walk.vector > 1; };
   if (std::ranges::none_of(box_.transposed, has_runs)) {
-    if (plan_.vector > 1) return {"dependent", "contiguous"};
+    if (plan_.vector > 1 || std::ranges::any_of(box_.transposed, has_words))
+      return {"dependent", "contiguous"};
     return {"dependent"};
   }
   return {"dependent", "runs"};
@@ -354,7 +356,9 @@ void BoxWriter::write_transposed(const Transposed& transposed) {
   write_walk(walk);
   line(fmt::format("  {}{}* t;  // the first one\n  {}* s;  // the same in shared memory",
                    operand.written ? "" : "const ", type, type));
-  if (operand.read) line(fmt::format("  {} x[kSteps]{};", type, initial()));
+  const std::int64_t vector = walk.vector;
+  const std::string word = vector == 1 ? type : fmt::format("Contiguous<{}, {}>", type, vector);
+  if (operand.read) line(fmt::format("  {} x[kSteps]{};", word, initial()));
   line(fmt::format(
       "\n  TILE_DEVICE Transposed{}(const Params& p, const Tile& tile, Shared& shared) {{", k));
   line("    begin(threadIdx.x);");
@@ -363,9 +367,12 @@ void BoxWriter::write_transposed(const Transposed& transposed) {
                    shared_begin(walk, transposed)));
   if (operand.read) {
     line("  TILE_DEVICE void load(const Tile& tile) {");
-    write_loop("exists(tile, i)", "x[i] = " + global);
+    write_loop("exists(tile, i)", vector == 1 ? "x[i] = " + global : "x[i].load(&" + global + ")");
     line("  TILE_DEVICE void put() const {");
-    write_loop("fits(i)", shared + " = x[i]");
+    const std::string elements =
+        fmt::format("for (int e = 0; e < {}; ++e) (&{})[e * {}] = x[i].element[e]", vector, shared,
+                    walk.modes.empty() ? 0 : transposed.pitch[walk.modes.front()]);
+    write_loop("fits(i)", vector == 1 ? shared + " = x[i]" : elements);
   }
   if (operand.written) {
     line("  TILE_DEVICE void store(const Tile& tile) const {");

@@ -118,7 +118,28 @@ class Boxing {
           by_runs && cycles_of_transposed(box_, *by_runs, operand_of(plan_, transposed)) <
                          cycles_of_transposed(box_, transposed, operand_of(plan_, transposed)))
         transposed = *by_runs;
+      if (transposed.run.empty()) take_words(transposed);
     }
+  }
+
+  /// Has threads load a word of an input at once, if blocks start together: then they all load
+  /// before the first one stores, and requests count. Later blocks do so beside others' stores.
+  void take_words(Transposed& transposed) const {
+    const Operand& operand = operand_of(plan_, transposed);
+    const std::int64_t vector = device::kBankBytes / size_bytes(operand.dtype);
+    if (operand.written || vector < 2 || transposed.walk.modes.empty() ||
+        blocks() > blocks_at_once())
+      return;
+    const std::size_t inner = transposed.walk.modes.front();
+    if (stride_of(operand, inner) != 1 || !are_whole(inner, vector) ||
+        !is_aligned(operand, inner, vector))
+      return;
+    Transposed words = transposed;
+    words.walk = walk_along(box_, order_of(operand), threads_, vector);
+    choose_pitch(plan_, box_, words);
+    if (cycles_of_transposed(box_, words, operand) <=
+        cycles_of_transposed(box_, transposed, operand))
+      transposed = words;
   }
 
   [[nodiscard]] static bool lie_alike(const Operand& one, const Operand& other) {
@@ -136,27 +157,34 @@ class Boxing {
         if (transposed_of(box_, operand) != nullptr)
           return vector * size_bytes(operand.dtype) <= device::kBankBytes;
         if (stride_of(operand, 0) != 1) return !operand.written;
-        return is_aligned(operand, vector);
+        return is_aligned(operand, 0, vector);
       };
-      if (box_.extents[0] % vector == 0 && plan_.extents[0].value() % vector == 0 &&
-          elements >= vector * kLeastThreads && vector <= elements_within_budget(plan_) &&
-          std::ranges::all_of(plan_.operands, suits))
+      if (are_whole(0, vector) && elements >= vector * kLeastThreads &&
+          vector <= elements_within_budget(plan_) && std::ranges::all_of(plan_.operands, suits))
         return vector;
     }
     return 1;
   }
 
-  [[nodiscard]] bool is_aligned(const Operand& operand, std::int64_t vector) const {
+  /// Whether vectors along mode m are whole ones.
+  [[nodiscard]] bool are_whole(std::size_t m, std::int64_t vector) const {
+    return box_.extents[m] % vector == 0 && plan_.extents[m].value() % vector == 0;
+  }
+
+  /// Whether an operand's vectors along mode `along` are aligned.
+  [[nodiscard]] bool is_aligned(const Operand& operand, std::size_t along,
+                                std::int64_t vector) const {
     const std::int64_t bytes = vector * size_bytes(operand.dtype);
     const auto tensor = static_cast<std::size_t>(operand.tensor);
     if (bytes > kChunkBytes || plan_.signature.tensors[tensor].align % bytes != 0) return false;
-    for (std::size_t m = 1; m < plan_.extents.size(); ++m) {
-      if (stride_of(operand, m) % vector != 0) return false;
+    for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
+      if (m != along && stride_of(operand, m) % vector != 0) return false;
     }
     return true;
   }
 
   void choose_walks(std::int64_t threads) {
+    threads_ = threads;
     box_.direct = walk_along(box_, all_, threads, vector_);
     for (Transposed& transposed : box_.transposed) {
       transposed.walk = walk_along(box_, order_of(operand_of(plan_, transposed)), threads);
@@ -182,7 +210,7 @@ class Boxing {
       if (!operand.read) continue;
       const Transposed* const transposed = transposed_of(box_, operand);
       held += transposed == nullptr ? steps_of(box_, box_.direct) * vector_
-                                    : steps_of(box_, transposed->walk);
+                                    : steps_of(box_, transposed->walk) * transposed->walk.vector;
     }
     return held;
   }
@@ -320,6 +348,7 @@ class Boxing {
         continue;
       }
       operand.reach = Reach::transposed;
+      operand.access_bytes *= static_cast<int>(transposed->walk.vector);
       if (!transposed->run.empty()) operand.access_bytes = kChunkBytes;
     }
     std::get<Box>(plan.family).choose_launch(plan, {});
@@ -329,8 +358,9 @@ class Boxing {
   const Plan& plan_;
   Modes all_;
   Box box_;
-  double cost_of_idle_ = 0;  ///< threads; 0 where only instructions count
-  std::int64_t vector_ = 1;  ///< elements that a thread takes at once in the outputs' order
+  double cost_of_idle_ = 0;   ///< threads; 0 where only instructions count
+  std::int64_t threads_ = 0;  ///< that walks were chosen for
+  std::int64_t vector_ = 1;   ///< elements that a thread takes at once in the outputs' order
 };
 
 /// What a block takes of each mode; nothing if that is vectors in turn.
