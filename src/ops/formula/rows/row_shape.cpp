@@ -21,7 +21,7 @@ constexpr int kMaxThreads = 1024;
 constexpr int kBatchOfRows = 4;  // loads in flight if rows are not held
 constexpr int kLargeBatchOfRows = 6;
 constexpr std::int64_t kMostBalanced = 10;  // vectors of a thread, in one batch or two
-constexpr int kBatchOfBytes = 8;            // of loads of one byte, or of two elements of two
+constexpr int kBatchOfBytes = 8;            // of single elements
 constexpr std::int64_t kManyOfThread = 16;  // vectors of a long column
 constexpr int kVectorsOfThread = 2;  // enough in flight; more would repeat the formula in the code
 constexpr int kRegistersOfThread = 8;  // the same limit if a vector has several inputs
@@ -418,8 +418,8 @@ int batch_of_rows(const Plan& plan) {
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
   if (plan.peeled && rows.along() && length && rows.register_vectors == 0)
     return batch_of_steps(ceil_div(*length, threads_of_row(rows)));
-  const bool narrow = rows.abreast && rows.register_vectors == 0 && least_access(plan, rows) <= 2;
-  if (narrow && length && *length >= kManyOfThread * threads_of_row(rows)) return kBatchOfBytes;
+  const bool single = rows.along() && rows.register_vectors == 0 && plan.vector == 1;
+  if (single && length && *length > kBatchOfRows * threads_of_row(rows)) return kBatchOfBytes;
   if (rows.along() || !length || !count) return kBatchOfRows;
   if (least_access(plan, rows) == 1 && *length >= kBatchOfBytes * threads_of_row(rows))
     return kBatchOfBytes;
