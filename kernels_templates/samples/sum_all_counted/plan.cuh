@@ -32,7 +32,7 @@ enum : int { kRowThreads = 512 };  // threads of a block that share a row
 #define KERNEL_NAME_COMBINE tilejit_sum_all_f32_combine
 enum : int { kCombineThreads = 512 };  // a block that combines what is left
 enum : int { kCombiners = 512 };  // threads of it that have a row
-enum : int { kSplits = 528 };  // blocks a row that meet in memory
+enum : int { kSplits = 264 };  // blocks a row that meet in memory
 enum : int { kRegisterVectors = 0 };  // per thread
 #define ROWS_IN_REGISTERS 0
 enum : bool { kBlocksAreWhole = true };  // all have as many rows

@@ -73,6 +73,14 @@ bool fits_cluster(const Plan& plan, std::int64_t vectors) {
          vectors <= kMostOfClusterThread * device::kMaxCluster * kMaxThreads / 2;
 }
 
+/// Vectors of a thread if blocks share `count` rows of `vectors`: one if all blocks run at once,
+/// two if their results are not too many. The fewer, the more threads load.
+int vectors_of_split(std::int64_t count, std::int64_t vectors) {
+  const std::int64_t blocks = count * ceil_div(vectors, std::int64_t{kRowThreadsOfSplit});
+  if (blocks <= device::kWantedBlocks) return 1;
+  return blocks <= 2 * kMostSplits ? 2 : kStepsOfThread;
+}
+
 /// Shares contiguous rows that are long enough among very many blocks, each of which holds its part
 /// of a row. Multiprocessors take one block after another, so none works alone for long at the
 /// end.
@@ -85,8 +93,8 @@ bool share_held(const Plan& plan, std::int64_t count, std::int64_t vectors, std:
     rows.cluster = device::kMaxCluster;
     return true;
   }
-  const std::int64_t splits =
-      std::min(ceil_div(vectors, std::int64_t{kStepsOfThread} * kRowThreadsOfSplit), kMostSplits);
+  const std::int64_t each = vectors_of_split(count, vectors) * kRowThreadsOfSplit;
+  const std::int64_t splits = std::min(ceil_div(vectors, each), kMostSplits);
   if (splits < kLeastSplits) return false;
   const std::int64_t most = std::min<std::int64_t>(
       {kStepsOfThread, most_held, kFewRegisters / registers_of_vector(plan, rows)});
@@ -328,20 +336,33 @@ bool is_heavy(const Plan& plan, const Rows& rows) {
          has_heavy_values(plan);
 }
 
+namespace {
+
+/// Blocks that read a part of each row in a loop, of rows that `blocks` blocks of threads with
+/// `steps` vectors would have. Centres leave registers for one block on each multiprocessor, and
+/// take long to combine; heavy formulas take longer.
+std::int64_t splits_of_loops(const Plan& plan, const Rows& rows, std::int64_t blocks,
+                             std::int64_t steps) {
+  const bool alone = rows.along() && !rows.abreast;
+  const bool centres = has_centres(plan) && !(alone && has_heavy_values(plan));
+  const int together = centres ? 1 : alone ? 2 : 4;  // on a multiprocessor
+  const int least = centres ? kStepsOfThread : alone ? kVectorsOfThread : 2 * kStepsOfThread;
+  const std::int64_t of_row =
+      together * device::kMultiprocessors / std::max<std::int64_t>(blocks, 1);
+  return std::max<std::int64_t>(1, std::min(of_row, steps / least));
+}
+
+}  // namespace
+
 void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std::int64_t steps,
                         Rows& rows) {
   std::int64_t least_steps = 2 * kStepsOfThread;  // that two blocks share
   if (leaves_results(plan, blocks)) {
-    // Registers of centres leave room for one block on each multiprocessor.
-    const bool centres = has_centres(plan);
-    const std::int64_t wanted = centres ? device::kMultiprocessors : device::kWantedBlocks;
-    const std::int64_t most = std::min(wanted / std::max<std::int64_t>(blocks, 1),
-                                       steps / ((centres ? 1 : 2) * kStepsOfThread));
     // The blocks of a cluster need no second kernel, but each has to read more.
     const std::int64_t bytes = steps / device::kMaxCluster * threads * loaded_bytes(plan, rows);
     if (plan.target.major < 9 || rows.atomics || steps < kLeastSteps || steps > kMostSteps ||
         bytes > kBytesOfMember) {
-      rows.splits = static_cast<int>(std::max<std::int64_t>(1, most));
+      rows.splits = static_cast<int>(splits_of_loops(plan, rows, blocks, steps));
       return;
     }
     least_steps = kStepsOfThread;
