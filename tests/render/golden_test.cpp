@@ -190,6 +190,20 @@ TEST(Render, LoopsOverSeveralModesDivideNumbersOf32Bits) {
   EXPECT_FALSE(narrows("y = mean(log(1 + exp(x)) * w)", 14)) << "known numbers are not divided";
 }
 
+// 2103/67 of the sweep: runs of 1338 f32, whose loads were found by a division in 64 bits each.
+TEST(Render, LoopsOverRunsWithGapsDivideNumbersOf32Bits) {
+  const auto narrows = [](const char* x) {
+    Fused op{.tensors = {{"x", f32, x}, {"y", f32, "(1,17,1):(0,1,0)"}},
+             .formula = "y = min(-x)",
+             .axis = {0, 2}};
+    const std::string header = render::render_header(
+        plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'}));
+    return header.find("asm(\"\" : \"+r\"(v));") != std::string::npos;
+  };
+  EXPECT_TRUE(narrows("(257,17,1338):(22746,1338,1)"));
+  EXPECT_FALSE(narrows("(257,17,1338):(1338,343866,1)")) << "a run each, which are not divided";
+}
+
 TEST(Render, ValuesThatPassesShareHaveABoundOfRegisters) {
   const auto bounds = [](const char* formula) {
     return has_text(f32, "20000", "4096", formula, "BLOCKS_AT_ONCE 4");

@@ -148,6 +148,9 @@ class CombiningWriter : public HeaderWriter {
   /// The start of a pass: where its vector lies, as far as `accesses` needs it, and loads of the
   /// `asked` inputs that are not loaded with their row.
   [[nodiscard]] std::string pass_start(const Asked& asked, const Code& accesses) const;
+  /// Keeps a loop's number of a vector, which is divided for rows of several modes, from the
+  /// compiler: it would make it 64 bits wide, and divide it so.
+  [[nodiscard]] std::string narrow_number() const;
   [[nodiscard]] std::string valid_of_vector(const Code& accesses) const;
   /// The condition that element `i` of a group exists, and what it makes of a statement.
   [[nodiscard]] std::string exists(int i) const;

@@ -47,17 +47,14 @@ std::string CombiningWriter::pass_start(const Asked& asked, const Code& accesses
   loads += places(asked);
   const Code asking = loads + accesses;
   if (asking.text.empty()) return declarations;
-  // The compiler would make a loop's number of a vector 64 bits wide, and so divide it. If loads
-  // divide it, too, it does so once.
-  const bool divides_in_loop =
-      rows_.register_vectors == 0 && rows_.count > 1 && !plan_.peeled &&
-      plan::has_short_rows(plan_) &&
-      std::ranges::all_of(plan_.operands, [&](const Operand& operand) {
-        return !is_loaded(operand) || has_rows_of_runs(operand, plan_, rows_);
-      });
-  const std::string narrow = divides_in_loop ? "    asm(\"\" : \"+r\"(v));\n" : "";
-  return narrow + indented(row_coordinates(), 2) + shift().text + valid_of_vector(asking) +
+  return narrow_number() + indented(row_coordinates(), 2) + shift().text + valid_of_vector(asking) +
          declarations + loads.text;
+}
+
+std::string CombiningWriter::narrow_number() const {
+  const bool divides_in_loop = rows_.register_vectors == 0 && rows_.count > 1 && !plan_.peeled &&
+                               plan::has_short_rows(plan_);
+  return divides_in_loop ? "    asm(\"\" : \"+r\"(v));\n" : "";
 }
 
 /// Declares how many elements of a vector exist, unless the vector itself knows.
@@ -150,6 +147,10 @@ void CombiningWriter::write_load() {
   }
   if (!plan_.peeled) line("    if (!wanted) return;");
   const Code loads = this->loads();
+  const auto is_numbered = [&](const Operand& operand) {
+    return !is_loaded(operand) || has_rows_of_runs(operand, plan_, rows_);
+  };
+  if (!std::ranges::all_of(plan_.operands, is_numbered)) out_ += narrow_number();
   if (partial || !loads.text.empty())
     out_ += indented(row_coordinates(), 2) + valid_of_vector(loads);
   if (plan_.peeled) {
