@@ -489,6 +489,22 @@ TEST(Rows, ByElementsHaveAsManyUnderWayAsAccessesAreNarrow) {
   EXPECT_EQ(unroll(f32, "(119936,1024):(1024,1)", "y = max(x)"), 4) << "enough bytes under way";
 }
 
+// 1804/90 of the sweep: 86 us by blocks of 512 threads, one of which has the registers of a
+// multiprocessor, 75 by 256.
+TEST(Rows, OfLongHeavyFormulasHaveBlocksThatRunInFewRounds) {
+  const auto threads = [](const std::string& rows, const char* formula) {
+    Fused op =
+        test::make_op(f16, {{"x", "(" + rows + ",50257):(50257,1)"}, {"y", rows + ":1"}}, formula);
+    op.axis = {1};
+    return plan_of(op).threads;
+  };
+  constexpr const char* kHeavy = "v = sigmoid(erf(x)); y = sum(v * v) + max(v)";
+  EXPECT_EQ(threads("812", kHeavy), 256);
+  EXPECT_EQ(threads("812", "y = sum(x)"), 512) << "memory takes longer";
+  EXPECT_EQ(threads("2112", kHeavy), 512) << "many rounds";
+  EXPECT_EQ(threads("200", kHeavy), 512) << "all blocks run at once";
+}
+
 // 1504/176 of the sweep, 17 rows of 200: side by side in a cluster of blocks, half of it idle, 1.99
 // us.
 TEST(Rows, WithShortRunsThatAreTinyHaveBlocksOfTheirOwn) {

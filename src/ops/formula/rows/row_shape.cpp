@@ -217,6 +217,12 @@ std::optional<RowShape> shape_of_runs(const Plan& plan, Rows rows) {
   return RowShape{rows, kThreadsOfRuns};
 }
 
+/// Whether so few blocks of the largest size take turns on multiprocessors that half as large ones
+/// would run at once, or in few rounds.
+bool runs_by_rounds(std::int64_t blocks) {
+  return blocks >= 2 * device::kMultiprocessors && blocks <= 8 * device::kMultiprocessors;
+}
+
 RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   if (const auto shape = shape_of_runs(plan, rows)) return *shape;
   if (auto shape = shape_abreast(plan, rows, most_held)) {
@@ -302,6 +308,9 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   if (!is_held()) {
     rows.row_threads = is_one_pass(plan) || has_centres(plan) ? kMaxThreads / 2 : kMaxThreads;
     const auto count = vectors_across_rows(plan, rows);
+    if (count && runs_by_rounds(*count) && is_one_pass(plan) &&
+        computes_longer(plan, rows, *vectors))
+      rows.row_threads /= 2;
     if (count && !share_held(plan, *count, *vectors, most_held, rows))
       share_among_blocks(plan, *count, rows.row_threads, *vectors / rows.row_threads, rows);
   }

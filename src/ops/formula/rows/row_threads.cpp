@@ -19,6 +19,7 @@ using core::ceil_div;
 constexpr double kOfThread = 60, kOfReduction = 40, kOfExchange = 30, kOfPeeled = 40, kOfAccess = 2;
 constexpr double kLessByApproximation = 5;  // instructions of a function for 16-bit results
 constexpr double kInstructionsOfByte = 11;  // of all lanes, 1.15 times as long as a byte takes
+constexpr double kInstructionsOfLoop = 10;  // the same of rows that are not held
 constexpr double kGainOfFewer = 0.95;
 constexpr std::int64_t kThreadsOfBusy = device::kThreadsAtOnce;
 constexpr int kRegistersOfBusy = 24;  // which hold vectors
@@ -49,6 +50,17 @@ bool streams(const Plan& plan, const Rows& rows, const Operand& operand) {
     }
   }
   return true;
+}
+
+/// Bytes of a row that come from memory or go there.
+double streamed_bytes(const Plan& plan, const Rows& rows, std::int64_t vectors) {
+  double bytes = 0;
+  for (const Operand& operand : plan.operands) {
+    const int times = (operand.read ? 1 : 0) + (operand.written ? 1 : 0);
+    if (streams(plan, rows, operand))
+      bytes += static_cast<double>(times * vectors * plan.vector * size_bytes(operand.dtype));
+  }
+  return bytes;
 }
 
 /// Instructions of a thread for each element of a row, about.
@@ -110,16 +122,16 @@ int least_access(const Plan& plan, const Rows& rows) {
   return bytes;
 }
 
+bool computes_longer(const Plan& plan, const Rows& rows, std::int64_t vectors) {
+  const double bytes = streamed_bytes(plan, rows, vectors);
+  return bytes > 0 && instructions_of_row(plan, rows, vectors) >= kInstructionsOfLoop * bytes;
+}
+
 int threads_of_busy_device(const Plan& plan, Rows rows, std::int64_t vectors,
                            std::int64_t most_held) {
   const auto count = vectors_across_rows(plan, rows);
   const int registers = registers_of_vector(plan, rows);
-  double bytes = 0;
-  for (const Operand& operand : plan.operands) {
-    const int times = (operand.read ? 1 : 0) + (operand.written ? 1 : 0);
-    if (streams(plan, rows, operand))
-      bytes += static_cast<double>(times * vectors * plan.vector * size_bytes(operand.dtype));
-  }
+  const double bytes = streamed_bytes(plan, rows, vectors);
   // Rows that are stored several times are computed once.
   if (has_alike_rows(plan, rows)) return rows.row_threads;
   while (count && bytes > 0 && rows.row_threads > 1) {
@@ -177,13 +189,10 @@ int threads_of_stored_parts(const Plan& plan, const Rows& rows, std::int64_t vec
   const auto is_stored = [&](const Operand& operand) {
     return operand.written && varies_in_row(operand, rows);
   };
-  double bytes = 0;
   for (const Operand& operand : plan.operands) {
     if (is_stored(operand) && operand.access_bytes < kLeastOfParts) return rows.row_threads;
-    const int times = (operand.read ? 1 : 0) + (operand.written ? 1 : 0);
-    if (streams(plan, rows, operand))
-      bytes += static_cast<double>(times * vectors * plan.vector * size_bytes(operand.dtype));
   }
+  const double bytes = streamed_bytes(plan, rows, vectors);
   const auto count = vectors_across_rows(plan, rows);
   if (!writes_elements(plan) || !count ||
       static_cast<double>(*count) * bytes <= device::kBytesUnderWay)

@@ -15,6 +15,9 @@ inline constexpr int kFewRegisters = 32;
 /// Bytes of the narrowest access to a row's inputs.
 [[nodiscard]] int least_access(const Plan& plan, const Rows& rows);
 
+/// Whether the instructions of a row's threads, about, take as long as memory takes for its bytes.
+[[nodiscard]] bool computes_longer(const Plan& plan, const Rows& rows, std::int64_t vectors);
+
 /// Threads of a row of `vectors`, at most those of `rows`. Each thread costs what it does beside
 /// its vectors, so fewer share a row if all instructions take longer than memory. The device stays
 /// full of threads, which hold at most `most_held` vectors each.
