@@ -568,6 +568,37 @@ TEST(Columns, OfNarrowLoadsHaveLargeBatches) {
   EXPECT_EQ(sum(bf16, "(912,523,513):(301771,577,1)", "(912,1,513):(513,513,1)").unroll, 4);
 }
 
+// 1902/209 of the sweep: batches of four left each multiprocessor one block of 512 threads, of
+// which 193 took two turns: 446 us, 338 by batches of two.
+TEST(Columns, HaveSmallBatchesIfMoreBlocksThenRunAtOnce) {
+  const auto batch = [](int columns) {
+    Fused op = over_middle(f32, fmt::format("(1,28250,{0}):(1,{0},1)", columns),
+                           fmt::format("(1,1,{0}):(1,{0},1)", columns),
+                           "y = sum(where(m, where(x > 0, x, exp(x) - 1), 0.0))");
+    op.tensors.push_back({.name = "m", .dtype = b8, .layout = op.tensors[0].layout});
+    const Plan plan = plan_of(op);
+    EXPECT_TRUE(is_shifted(plan));
+    EXPECT_EQ(plan.threads, 512);
+    return plan.unroll;
+  };
+  EXPECT_EQ(batch(6171), 2);
+  EXPECT_EQ(batch(4101), 4) << "129 blocks";
+  EXPECT_EQ(batch(12341), 4) << "two turns of small batches, too";
+}
+
+// 1801/141 of the sweep: 319 blocks, of which 264 run at once, 136 us; 121 by clusters of four.
+TEST(Columns, AreSharedByClustersIfTheLastTurnOfBlocksIsMostlyEmpty) {
+  const auto cluster = [](int length, int columns) {
+    const Plan plan = plan_of_columns(i32, length, columns, "y = min(x)");
+    EXPECT_EQ(rows_of(plan)->splits, 1);
+    return rows_of(plan)->cluster;
+  };
+  EXPECT_EQ(cluster(4095, 20367), 4);
+  EXPECT_EQ(cluster(4095, 16001), 1) << "one turn";
+  EXPECT_EQ(cluster(4095, 31233), 1) << "the second turn is nearly full";
+  EXPECT_EQ(cluster(1023, 20367), 2) << "16 vectors for each thread";
+}
+
 // 301/12 of the sweep: 68 us with vectors of four, 44 with two.
 TEST(Columns, OfThreeVectorsHaveNarrowerOnes) {
   EXPECT_EQ(sum(f32, "(1620,1200,12):(14404,12,1)", "(1620,1,12):(12,12,1)").vector, 2);

@@ -308,6 +308,8 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
     threads *= 2;
     groups *= 2;
   }
+  if (rows.splits == 1 && threads == kThreadsAcross)
+    rows.cluster = cluster_of_turns(plan, {rows, threads});
   return {rows, threads};
 }
 

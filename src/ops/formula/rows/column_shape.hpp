@@ -60,4 +60,11 @@ inline constexpr int kFewestOfWhole = 1, kMostOfWhole = 16;
 /// of them, for which it keeps its place in a row.
 [[nodiscard]] std::optional<RowShape> shape_shifted(const Plan& plan, Rows rows);
 
+/// Loads that a thread has in flight of columns that are not held. `plan` must have its rows and
+/// threads.
+[[nodiscard]] int batch_of_columns(const Plan& plan);
+/// Blocks that share each strip of columns if one block a strip would leave the device mostly idle
+/// in a second turn: the shorter blocks are, the sooner the last ones are done.
+[[nodiscard]] int cluster_of_turns(Plan plan, const RowShape& shape);
+
 }  // namespace tilejit::plan

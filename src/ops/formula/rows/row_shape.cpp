@@ -7,6 +7,7 @@
 #include "device/access.hpp"
 #include "device/scale.hpp"
 #include "expr/traits.hpp"
+#include "rows/column_shape.hpp"
 #include "rows/row_shape.hpp"
 #include "rows/row_threads.hpp"
 #include "rows/rows.hpp"
@@ -18,11 +19,7 @@ using core::ceil_div;
 using core::power_of_two_from;
 
 constexpr int kMaxThreads = 1024;
-constexpr int kBatchOfRows = 4;  // loads in flight if rows are not held
-constexpr int kLargeBatchOfRows = 6;
 constexpr std::int64_t kMostBalanced = 10;  // vectors of a thread, in one batch or two
-constexpr int kBatchOfBytes = 8;            // of single elements
-constexpr std::int64_t kManyOfThread = 16;  // vectors of a long column
 constexpr int kVectorsOfThread = 2;  // enough in flight; more would repeat the formula in the code
 constexpr int kRegistersOfThread = 8;  // the same limit if a vector has several inputs
 // With at most this many threads, rows of twice as many still find room on the device.
@@ -417,22 +414,6 @@ int most_of_small_rows(const Plan& plan) {
 
 namespace {
 
-/// Whether elements of a row have two bytes at most, come one or two at a time, and cost more than
-/// one reduction does.
-bool has_narrow_loads(const Plan& plan, const Rows& rows) {
-  const auto is_narrow = [&](const Operand& operand) {
-    return !operand.read || !varies_in_row(operand, rows) || size_bytes(operand.dtype) <= 2;
-  };
-  return plan.vector <= 2 && (count_reductions(plan) > 1 || has_centres(plan)) &&
-         std::ranges::all_of(plan.operands, is_narrow);
-}
-
-/// Whether `vectors` of a thread make several batches that are nearly full.
-bool fills_batches(std::int64_t vectors) {
-  const std::int64_t batches = ceil_div(vectors, std::int64_t{kBatchOfBytes});
-  return vectors >= kManyOfThread && 4 * batches * kBatchOfBytes <= 5 * vectors;
-}
-
 /// Loads in flight of a thread that has so many vectors of a row: its last batch is as full as the
 /// others. Of 129 vectors, 32 threads have 5 or 4.
 int batch_of_steps(std::int64_t steps) {
@@ -445,20 +426,12 @@ int batch_of_steps(std::int64_t steps) {
 
 int batch_of_rows(const Plan& plan) {
   const Rows& rows = *rows_of(plan);
-  const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
+  const auto length = vectors_in_row(plan, rows);
   if (plan.peeled && rows.along() && length && rows.register_vectors == 0)
     return batch_of_steps(ceil_div(*length, threads_of_row(rows)));
   const bool single = rows.along() && rows.register_vectors == 0 && plan.vector == 1;
   if (single && length && *length > kBatchOfRows * threads_of_row(rows)) return kBatchOfBytes;
-  if (rows.along() || !length || !count) return kBatchOfRows;
-  if (least_access(plan, rows) == 1 && *length >= kBatchOfBytes * threads_of_row(rows))
-    return kBatchOfBytes;
-  if (has_narrow_loads(plan, rows) && fills_batches(ceil_div(*length, threads_of_row(rows))))
-    return kBatchOfBytes;
-  const std::int64_t blocks = ceil_div(*count * threads_of_row(rows), std::int64_t{plan.threads});
-  const bool few =
-      blocks <= device::kManyBlocks && *length >= kLargeBatchOfRows * threads_of_row(rows);
-  return few ? kLargeBatchOfRows : kBatchOfRows;
+  return rows.along() ? kBatchOfRows : batch_of_columns(plan);
 }
 
 int alike_rows(const Plan& plan, const Rows& rows) {

@@ -12,6 +12,8 @@ inline constexpr int kManyRegisters = 64;
 /// Vectors of a row that a thread loads at once. If rows are read only once, a thread holds no more
 /// than these.
 inline constexpr int kStepsOfThread = 4;
+/// Loads that a thread has in flight if rows are not held: vectors, and narrow ones.
+inline constexpr int kBatchOfRows = 4, kBatchOfBytes = 8;
 
 /// Bytes of a block: multiprocessors load as much between the starts of two blocks.
 inline constexpr std::int64_t kBytesOfBlock = 6 * 1024;
