@@ -599,6 +599,22 @@ TEST(Columns, AreSharedByClustersIfTheLastTurnOfBlocksIsMostlyEmpty) {
   EXPECT_EQ(cluster(1023, 20367), 2) << "16 vectors for each thread";
 }
 
+// 1802/75 of the sweep: a thread waited for the weight of each vector of a batch.
+TEST(Columns, LoadWeightsAlongThemInTheirBatches) {
+  const auto loaded = [](const char* formula) {
+    const char* const kX = "(1,16384,8192):(1,8192,1)";
+    Fused op = test::make_op(bf16, {{"x", kX}, {"y", "(1,1,8192):(1,8192,1)"}}, formula);
+    op.axis = {1};
+    op.tensors.push_back({.name = "w", .dtype = bf16, .layout = "(16384,1):(1,1)"});
+    const Plan plan = plan_of(op);
+    const Operand& weight = plan.operands.back();
+    EXPECT_TRUE(weight.every_row);
+    EXPECT_EQ(rows_of(plan)->register_vectors, 0);
+    return is_loaded_with_row(plan, *rows_of(plan), weight);
+  };
+  EXPECT_TRUE(loaded("y = sum(x * w)"));
+}
+
 // 301/12 of the sweep: 68 us with vectors of four, 44 with two.
 TEST(Columns, OfThreeVectorsHaveNarrowerOnes) {
   EXPECT_EQ(sum(f32, "(1620,1200,12):(14404,12,1)", "(1620,1,12):(12,12,1)").vector, 2);

@@ -141,6 +141,8 @@ bool spans_space(const Operand& operand, const Rows& rows) {
 
 bool is_loaded_with_row(const Plan& plan, const Rows& rows, const Operand& operand) {
   if (!operand.read || !operand.every_row) return operand.read;
+  // Columns have one element of it for a vector, which is read once.
+  if (!rows.along() && rows.register_vectors == 0 && is_one_pass(plan)) return true;
   return !rows.ahead && (rows.register_vectors == 1 || has_room_for_shared(plan, rows));
 }
 
