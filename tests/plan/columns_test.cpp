@@ -566,6 +566,12 @@ TEST(Columns, OfNarrowLoadsHaveLargeBatches) {
       << "of three batches, the last would be nearly empty";
   // 1.11 times as long with eight.
   EXPECT_EQ(sum(bf16, "(912,523,513):(301771,577,1)", "(912,1,513):(513,513,1)").unroll, 4);
+  // 1804/59 of the sweep: 51 us with four, 46 with eight.
+  EXPECT_EQ(plan_of(over_middle(f16, "(1190,7439,5):(37195,5,1)", "(1190,1,5):(5,5,1)",
+                                "v = 1 / (abs(x) + 1); y = sqrt(sum(v * v))"))
+                .unroll,
+            8)
+      << "a division for each element";
 }
 
 // 1902/209 of the sweep: batches of four left each multiprocessor one block of 512 threads, of

@@ -32,7 +32,7 @@ bool has_narrow_loads(const Plan& plan, const Rows& rows) {
   const auto is_narrow = [&](const Operand& operand) {
     return !operand.read || !varies_in_row(operand, rows) || size_bytes(operand.dtype) <= 2;
   };
-  const bool costs = count_reductions(plan) > 1 || has_centres(plan);
+  const bool costs = count_reductions(plan) > 1 || has_centres(plan) || has_heavy_values(plan);
   return plan.vector <= 2 && costs && std::ranges::all_of(plan.operands, is_narrow);
 }
 
