@@ -574,6 +574,18 @@ TEST(Columns, OfNarrowLoadsHaveLargeBatches) {
       << "a division for each element";
 }
 
+// 2104/118 of the sweep, 9 blocks: 2.2 us by batches of 6 and 2, 1.9 by two of 4.
+TEST(Columns, ThatAreFewHaveBatchesThatAreAboutAsFull) {
+  const auto batch = [](int length) {
+    const Plan plan = plan_of_columns(bf16, length, 144, "y = max(x)");
+    EXPECT_EQ(threads_of_row(*rows_of(plan)), 32);
+    return plan.unroll;
+  };
+  EXPECT_EQ(batch(192), 6) << "one batch";
+  EXPECT_EQ(batch(227), 4);
+  EXPECT_EQ(batch(191), 4) << "two batches anyway";
+}
+
 // 1902/209 of the sweep: batches of four left each multiprocessor one block of 512 threads, of
 // which 193 took two turns: 446 us, 338 by batches of two.
 TEST(Columns, HaveSmallBatchesIfMoreBlocksThenRunAtOnce) {

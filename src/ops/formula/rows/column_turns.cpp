@@ -50,7 +50,9 @@ int wanted_batch(const Plan& plan, const Rows& rows, std::int64_t length, std::i
     return kBatchOfBytes;
   const std::int64_t blocks = ceil_div(count * threads, std::int64_t{plan.threads});
   const bool few = blocks <= device::kManyBlocks && length >= kLargeBatch * threads;
-  return few ? kLargeBatch : kBatchOfRows;
+  if (!few) return kBatchOfRows;
+  const std::int64_t steps = ceil_div(length, threads);  // batches have as many, about
+  return static_cast<int>(ceil_div(steps, ceil_div(steps, std::int64_t{kLargeBatch})));
 }
 
 /// Registers of what a thread loads at a time: narrow accesses have one each, shifted vectors two
