@@ -44,15 +44,16 @@ bool fills_batches(std::int64_t vectors) {
 
 /// Loads under way, as the elements and the length of columns suggest.
 int wanted_batch(const Plan& plan, const Rows& rows, std::int64_t length, std::int64_t count) {
-  const std::int64_t threads = threads_of_row(rows);
+  const std::int64_t threads = threads_of_row(rows), steps = ceil_div(length, threads);
   const bool narrow = least_access(plan, rows) == 1 && length >= kBatchOfBytes * threads;
-  if (narrow || (has_narrow_loads(plan, rows) && fills_batches(ceil_div(length, threads))))
-    return kBatchOfBytes;
+  if (narrow || (has_narrow_loads(plan, rows) && fills_batches(steps))) return kBatchOfBytes;
   const std::int64_t blocks = ceil_div(count * threads, std::int64_t{plan.threads});
   const bool few = blocks <= device::kManyBlocks && length >= kLargeBatch * threads;
-  if (!few) return kBatchOfRows;
-  const std::int64_t steps = ceil_div(length, threads);  // batches have as many, about
-  return static_cast<int>(ceil_div(steps, ceil_div(steps, std::int64_t{kLargeBatch})));
+  // Batches have as many, about.
+  if (few) return static_cast<int>(ceil_div(steps, ceil_div(steps, std::int64_t{kLargeBatch})));
+  // What has centres moves them together for each batch.
+  const bool moves = plan.vector <= 2 && has_centres(plan) && fills_batches(steps);
+  return moves ? kBatchOfBytes : kBatchOfRows;
 }
 
 /// Registers of what a thread loads at a time: narrow accesses have one each, shifted vectors two
