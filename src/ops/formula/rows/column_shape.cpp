@@ -242,11 +242,9 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
   if (const auto shape = shape_shifted(plan, rows)) return *shape;
   const auto length = vectors_in_row(plan, rows);
   const auto count = vectors_across_rows(plan, rows);
-  int groups = kWarp;
   const int side = groups_side_by_side(plan, rows);
-  if (side < kLeastGroups) {
-    groups = side;
-  } else if (count) {
+  int groups = side;
+  if (side >= kLeastGroups && count) {
     const int few = std::min(kLeastGroups, power_of_two_from(*count));
     const int least = is_one_pass(plan) ? least_groups(plan, rows, *count) : few;
     while (groups > least && ceil_div(*count, groups) < device::kManyBlocks) groups /= 2;
