@@ -19,6 +19,7 @@ using core::ceil_div;
 using core::power_of_two_from;
 
 constexpr std::int64_t kManyOfShort = 4;   // the same of columns that are read once
+constexpr std::int64_t kMostOfMany = 64;   // vectors of a thread if these are enough
 constexpr int kGroupsOfLine = 8;           // 128 bytes
 constexpr double kGainOfFull = 1.2;        // of blocks half as wide
 constexpr double kGainOfNarrow = 1.3;      // the same of those narrower than a line
@@ -273,7 +274,10 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
         std::min(rows.row_threads, power_of_two_from(ceil_div(*length, kStepsOfThread)));
   }
   // Threads of so many short columns have more to load at once if fewer share one.
-  while (count && length && rows.row_threads > 1 && *length < 2 * kFewOfThread * rows.row_threads &&
+  const auto are_short = [&] {
+    return *length < (rows.row_threads > 2 ? kMostOfMany : 2 * kFewOfThread) * rows.row_threads;
+  };
+  while (count && length && rows.row_threads > 1 && are_short() &&
          *count * rows.row_threads >= kManyOfShort * device::kThreadsAtOnce)
     rows.row_threads /= 2;
   if (count && length) {
