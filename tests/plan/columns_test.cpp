@@ -382,6 +382,16 @@ TEST(Columns, ThatAreVeryManyAreSharedByFewThreadsUntilTheseHaveManyElements) {
   EXPECT_EQ(threads_of(267, 1 << 16), 16) << "threads for the device";
 }
 
+// 2104/118 of the sweep: 2.2 us by 9 blocks, 1.7 by 36 of 4 columns.
+TEST(Columns, ThatAreFewAndShortHaveNarrowStrips) {
+  const auto strip = [](int length, int columns) {
+    return strip_of(plan_of_columns(bf16, length, columns, "y = max(x)"));
+  };
+  EXPECT_EQ(strip(227, 140), 4);
+  EXPECT_EQ(strip(400, 60), 16) << "which a cluster shares";
+  EXPECT_EQ(strip(227, 280), 16) << "more elements";
+}
+
 // 413/5 of the sweep: 213 us by one kernel, whose clusters have few bytes under way, 58 by two.
 TEST(Columns, OfFewBytesUnderWayAreReadByAKernelAPass) {
   const auto is_split = [](DType dtype, const std::string& x) {
@@ -596,7 +606,7 @@ TEST(Columns, OfNarrowLoadsHaveLargeBatches) {
 // 2104/118 of the sweep, 9 blocks: 2.2 us by batches of 6 and 2, 1.9 by two of 4.
 TEST(Columns, ThatAreFewHaveBatchesThatAreAboutAsFull) {
   const auto batch = [](int length) {
-    const Plan plan = plan_of_columns(bf16, length, 144, "y = max(x)");
+    const Plan plan = plan_of_columns(bf16, length, 288, "y = max(x)");
     EXPECT_EQ(threads_of_row(*rows_of(plan)), 32);
     return plan.unroll;
   };

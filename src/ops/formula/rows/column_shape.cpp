@@ -65,11 +65,13 @@ double fullness(std::int64_t count, int groups) {
 }
 
 /// Vectors that fill a sector: what blocks have at least side by side of columns that are read
-/// once, since long ones can be shared by more blocks.
-int least_groups(const Plan& plan, const Rows& rows, std::int64_t count) {
+/// once, since long ones can be shared by more blocks. Fewer of short ones, if few blocks load all.
+int least_groups(const Plan& plan, const Rows& rows, std::int64_t length, std::int64_t count) {
   const int all = std::min(power_of_two_from(count), kWarp);
   const int sector = device::kSectorBytes / bytes_of_vector(plan, rows);
-  return std::min(std::max(kLeastGroups, sector), all);
+  const bool is_short = length * sector < 2 * kStepsOfThread * kThreadsAcross;
+  const bool is_tiny = is_short && length * count < kFewThreads;
+  return std::min(is_tiny ? kLeastGroups : std::max(kLeastGroups, sector), all);
 }
 
 /// Whether blocks that have so many vectors side by side would be so few that others share their
@@ -247,7 +249,8 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
   int groups = side;
   if (side >= kLeastGroups && count) {
     const int few = std::min(kLeastGroups, power_of_two_from(*count));
-    const int least = is_one_pass(plan) ? least_groups(plan, rows, *count) : few;
+    const int least =
+        is_one_pass(plan) ? least_groups(plan, rows, length.value_or(kThreadsAcross), *count) : few;
     while (groups > least && ceil_div(*count, groups) < device::kManyBlocks) groups /= 2;
     while (groups > std::max(least, kGroupsOfLine) &&
            kGainOfFull * fullness(*count, groups) < fullness(*count, groups / 2))
@@ -293,7 +296,8 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
   }
   // Of blocks that are hardly more than multiprocessors, some of these would have two, most one.
   if (count && is_one_pass(plan) && rows.cluster * rows.splits == 1 &&
-      rows.row_threads * groups == kThreadsAcross && groups > least_groups(plan, rows, *count) &&
+      rows.row_threads * groups == kThreadsAcross &&
+      groups > least_groups(plan, rows, length.value_or(kThreadsAcross), *count) &&
       kGainOfNarrow * fullness(*count, groups) < fullness(*count, groups / 2))
     groups /= 2;
   threads = std::max(kWarp, rows.row_threads * groups);
