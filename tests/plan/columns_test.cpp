@@ -769,15 +769,21 @@ TEST(Columns, OfLongHeavyVariancesAreReadOnce) {
 
 // 1401/94 of the sweep: in strips of 16 shifted vectors 13.4 us, of 32 elements 8.4.
 TEST(Columns, ThatAreOddAndFewComeByElementsInSplits) {
-  const auto sum_of_columns = [](DType dtype, int columns) {
-    return plan_of_columns(dtype, 25641, columns, "y = sum(x)");
+  const auto expect_splits = [](const Plan& plan) {
+    EXPECT_FALSE(is_shifted(plan));
+    EXPECT_GT(rows_of(plan)->splits, 1);
+    EXPECT_EQ(plan.threads / rows_of(plan)->row_threads, 32);
   };
   for (const DType dtype : {f16, f32}) {
-    const Plan few = sum_of_columns(dtype, 131);
-    EXPECT_FALSE(is_shifted(few));
-    EXPECT_GT(rows_of(few)->splits, 1);
-    EXPECT_EQ(few.threads / rows_of(few)->row_threads, 32);
-    EXPECT_TRUE(is_shifted(sum_of_columns(dtype, 517)));
+    const auto of_columns = [&](int length, int columns, const char* formula) {
+      return plan_of_columns(dtype, length, columns, formula);
+    };
+    expect_splits(of_columns(25641, 131, "y = sum(x)"));
+    expect_splits(of_columns(25641, 1023, "y = max(x) - min(x)"));
+    expect_splits(of_columns(25641, 1023, "y = sum(log(abs(x) + 1))"));
+    EXPECT_TRUE(is_shifted(of_columns(25641, 517, "y = sum(x)"))) << "one reduction";
+    EXPECT_TRUE(is_shifted(of_columns(25641, 1101, "y = max(x) - min(x)")));
+    EXPECT_TRUE(is_shifted(of_columns(4001, 517, "y = max(x) - min(x)"))) << "for clusters";
   }
 }
 

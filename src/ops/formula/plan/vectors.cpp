@@ -17,7 +17,8 @@ constexpr int kMaxAccessBytes = 16;
 constexpr int kNarrowAccess = 8;        // bytes
 constexpr int kLeastVectorsOfRow = 16;  // of rows that are peeled or shifted
 constexpr std::int64_t kLongColumn = 1024;
-constexpr std::int64_t kFewColumns = 256;
+constexpr std::int64_t kVeryLongColumn = 4096;
+constexpr std::int64_t kFewColumns = 256, kFewVeryLongColumns = 1025;
 constexpr std::int64_t kLongNarrowColumn = 64;  // of one or two bytes
 constexpr int kShortShifted = 4;                // of a vector of short columns
 constexpr int kOfTwoChunks = 2;                 // elements that come by as many loads
@@ -314,11 +315,13 @@ class Chooser {
       if (takes_vectors(operand)) widest = std::max(widest, size_bytes(operand.dtype));
     }
     // So few are shared by splits, of which blocks enough load elements.
-    if (vectors_across_rows(plan_, rows).value_or(kFewColumns) < kFewColumns) return false;
+    const auto length = vectors_in_row(plan_, rows), count = vectors_across_rows(plan_, rows);
+    const bool costs = count_reductions(plan_) > 1 || is_heavy(plan_, rows);
+    const bool very_long = length.value_or(0) >= kVeryLongColumn && costs;
+    if (count.value_or(kMostOfRow) < (very_long ? kFewVeryLongColumns : kFewColumns)) return false;
     const bool narrow = widest < kLargeElement && count_reductions(plan_) == 1;
     const std::int64_t least = narrow ? kLongNarrowColumn : kLongColumn;
-    return is_one_pass(plan_) && widest <= kLargeElement &&
-           vectors_in_row(plan_, rows).value_or(kMostOfRow) >= least;
+    return is_one_pass(plan_) && widest <= kLargeElement && length.value_or(kMostOfRow) >= least;
   }
 
   /// Whether neighbours along the innermost mode have a common stride in every operand and place,

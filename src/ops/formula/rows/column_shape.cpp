@@ -156,6 +156,16 @@ int groups_side_by_side(const Plan& plan, const Rows& rows) {
   return is_long || groups * bytes_of_vector(plan, rows) < device::kSectorBytes ? groups : kWarp;
 }
 
+bool are_odd_elements(const Plan& plan) {
+  const auto is_odd = [](const Operand& operand) {
+    if (!operand.read || operand.reach != Reach::contiguous) return false;
+    return std::any_of(operand.modes.begin() + 1, operand.modes.end(), [](const OperandMode& mode) {
+      return mode.size() == 1 && mode[0].stride.is_known() && mode[0].stride.value() % 2 != 0;
+    });
+  };
+  return plan.vector == 1 && std::ranges::any_of(plan.operands, is_odd);
+}
+
 int registers_of_held(const Plan& plan, const Rows& rows) {
   int registers = 0;
   for (const Operand& operand : plan.operands) {
@@ -262,7 +272,7 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
   }
   if (count && length) {
     // Odd columns by elements: a cluster's strips would be sectors, whose runs begin within others.
-    const bool narrow = plan.vector == 1 && plan.extents[0].value() % 2 != 0 && is_one_pass(plan);
+    const bool narrow = are_odd_elements(plan) && is_one_pass(plan);
     if (shares_through_memory(plan, rows, *length, *count, narrow ? kWarp : groups))
       groups = groups_of_splits(*count, groups, side);
   }

@@ -43,6 +43,7 @@ constexpr int kLeastAccessAhead = 8;  // bytes
 constexpr int kBytesOfThread = 16;
 constexpr int kFewestRegisters = 24;
 constexpr std::int64_t kLeastSplits = 8;    // fewer are not worth a second kernel
+constexpr std::int64_t kFewStrips = 32;     // of columns that splits share instead of clusters
 constexpr std::int64_t kMostSplits = 8192;  // results that a second kernel combines at once
 constexpr int kRowThreadsOfSplit = 256;
 // Rows that blocks of 1024 threads hold alone, so many that multiprocessors take several each.
@@ -56,11 +57,12 @@ constexpr int kMostOfClusterThread = 3;
 
 /// Whether `blocks`, those that have rows to reduce, are so few that other blocks should share the
 /// rows through memory. A second kernel costs a microsecond, so a cluster is better if it is large
-/// enough.
-bool leaves_results(const Plan& plan, std::int64_t blocks) {
-  const bool few = plan.target.major >= 9 ? device::kMaxCluster * blocks < device::kManyBlocks
-                                          : 2 * blocks <= device::kWantedBlocks;
-  return few && is_one_pass(plan);
+/// enough, unless its strips of columns would begin within sectors.
+bool leaves_results(const Plan& plan, const Rows& rows, std::int64_t blocks) {
+  if (!is_one_pass(plan)) return false;
+  if (plan.target.major < 9) return 2 * blocks <= device::kWantedBlocks;
+  if (device::kMaxCluster * blocks < device::kManyBlocks) return true;
+  return !rows.along() && blocks <= kFewStrips && are_odd_elements(plan);
 }
 
 /// Whether the blocks of a cluster have so few vectors per thread of a row that they should share
@@ -83,7 +85,7 @@ int vectors_of_split(std::int64_t count, std::int64_t vectors) {
 /// end.
 bool share_held(const Plan& plan, std::int64_t count, std::int64_t vectors, std::int64_t most_held,
                 Rows& rows) {
-  if (!leaves_results(plan, count) || !is_one_pass_if_held(plan)) return false;
+  if (!leaves_results(plan, rows, count) || !is_one_pass_if_held(plan)) return false;
   if (rows.atomics) return false;     // so many blocks would wait for each other to count
   if (fits_cluster(plan, vectors)) {  // a second kernel would take longer
     rows.row_threads = kMaxThreads / 2;
@@ -363,7 +365,7 @@ std::int64_t splits_of_loops(const Plan& plan, const Rows& rows, std::int64_t bl
 void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std::int64_t steps,
                         Rows& rows) {
   std::int64_t least_steps = 2 * kStepsOfThread;  // that two blocks share
-  if (leaves_results(plan, blocks)) {
+  if (leaves_results(plan, rows, blocks)) {
     // The blocks of a cluster need no second kernel, but each has to read more.
     const std::int64_t bytes = steps / device::kMaxCluster * threads * loaded_bytes(plan, rows);
     if (plan.target.major < 9 || rows.atomics || steps < kLeastSteps || steps > kMostSteps ||
