@@ -44,6 +44,7 @@ constexpr int kBytesOfThread = 16;
 constexpr int kFewestRegisters = 24;
 constexpr std::int64_t kLeastSplits = 8;    // fewer are not worth a second kernel
 constexpr std::int64_t kFewStrips = 32;     // of columns that splits share instead of clusters
+constexpr double kKernelsOfLong = 16;       // a second kernel takes a part of the time
 constexpr std::int64_t kMostSplits = 8192;  // results that a second kernel combines at once
 constexpr int kRowThreadsOfSplit = 256;
 // Rows that blocks of 1024 threads hold alone, so many that multiprocessors take several each.
@@ -57,12 +58,16 @@ constexpr int kMostOfClusterThread = 3;
 
 /// Whether `blocks`, those that have rows to reduce, are so few that other blocks should share the
 /// rows through memory. A second kernel costs a microsecond, so a cluster is better if it is large
-/// enough, unless its strips of columns would begin within sectors.
+/// enough, unless its strips of columns would begin within sectors, or memory takes much longer.
 bool leaves_results(const Plan& plan, const Rows& rows, std::int64_t blocks) {
   if (!is_one_pass(plan)) return false;
   if (plan.target.major < 9) return 2 * blocks <= device::kWantedBlocks;
   if (device::kMaxCluster * blocks < device::kManyBlocks) return true;
-  return !rows.along() && blocks <= kFewStrips && are_odd_elements(plan);
+  if (rows.along() || blocks > kFewStrips) return false;
+  const double bytes = static_cast<double>(vectors_in_row(plan, rows).value_or(0) *
+                                           vectors_across_rows(plan, rows).value_or(0)) *
+                       loaded_bytes(plan, rows);
+  return are_odd_elements(plan) || bytes > kKernelsOfLong * device::kKernelUs * device::kBytesOfUs;
 }
 
 /// Whether the blocks of a cluster have so few vectors per thread of a row that they should share
