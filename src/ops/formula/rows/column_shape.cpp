@@ -22,7 +22,8 @@ constexpr std::int64_t kManyOfShort = 4;   // the same of columns that are read 
 constexpr std::int64_t kMostOfMany = 64;   // vectors of a thread if these are enough
 constexpr int kGroupsOfLine = 8;           // 128 bytes
 constexpr double kGainOfFull = 1.2;        // of blocks half as wide
-constexpr double kGainOfNarrow = 1.3;      // the same of those narrower than a line
+constexpr double kGainOfHeavy = 1.1;       // the same if the formula is heavy
+constexpr double kGainOfNarrow = 1.3;      // the same of blocks narrower than a line
 constexpr double kBusyOfStrips = 0.55;     // least part of threads, of columns that splits share
 constexpr std::int64_t kManyOfThread = 8;  // vectors, of columns that are read once
 // Registers that hold all of a column, and those that hold a thread's part and what is made of it.
@@ -262,8 +263,9 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
     const int least =
         is_one_pass(plan) ? least_groups(plan, rows, length.value_or(kThreadsAcross), *count) : few;
     while (groups > least && ceil_div(*count, groups) < device::kManyBlocks) groups /= 2;
+    const double gain = is_heavy(plan, rows) ? kGainOfHeavy : kGainOfFull;
     while (groups > std::max(least, kGroupsOfLine) &&
-           kGainOfFull * fullness(*count, groups) < fullness(*count, groups / 2))
+           gain * fullness(*count, groups) < fullness(*count, groups / 2))
       groups /= 2;
   }
   if (RowShape shape{rows}; count && length && groups >= kLeastGroups && groups < kGroupsOfLine &&
