@@ -245,7 +245,7 @@ TEST(Columns, OfTwoByteElementsWithEvenRowsHaveSplitLoads) {
 
 // Of 128 threads, the device would start all blocks in 500 us.
 TEST(Columns, ThatAreShortAndManyHaveLargeBlocks) {
-  EXPECT_EQ(softmax(bf16, "(7600000,3,7):(27,9,1)", "(7600000,3,7):(27,9,1)").threads, 256);
+  EXPECT_GE(softmax(bf16, "(7600000,3,7):(27,9,1)", "(7600000,3,7):(27,9,1)").threads, 256);
 }
 
 TEST(Columns, OfBytesThatAreLongHaveVectorsOfSixteen) {
@@ -259,10 +259,26 @@ TEST(Columns, OfBytesThatAreLongHaveVectorsOfSixteen) {
   EXPECT_EQ(sum(f16, "(16,2048,4095):(8386560,4095,1)", "(16,1,4095):(4095,4095,1)").vector, 8);
 }
 
-TEST(Columns, BesideEachOtherInFewLinesHaveFewThreads) {
-  const Plan near = softmax(f16, "(141792,8,5):(56,7,1)", "(141792,8,5):(56,7,1)");
-  EXPECT_EQ(rows_of(near)->row_threads, 2);
-  EXPECT_EQ(rows_of(near)->register_vectors, 4);
+// 1802/248 of the sweep: 303 us by two threads, which store a quarter of a line, 217 by eight.
+TEST(Columns, BesideEachOtherInFewLinesHaveThreadsForALine) {
+  const auto shared = [](const std::string& x) {
+    return rows_of(softmax(bf16, x, x))->row_threads;
+  };
+  EXPECT_EQ(shared("(566160,32,8):(256,8,1)"), 8);
+  EXPECT_EQ(shared("(283080,32,16):(512,16,1)"), 2) << "not in 512 bytes";
+  EXPECT_EQ(rows_of(softmax(f16, "(141792,8,5):(56,7,1)", "(141792,8,5):(56,7,1)"))->row_threads,
+            4);
+}
+
+// 5003/236 of the sweep: columns of 27, 1.6 MB apart, 43.8 us by 8 threads each, 34.2 by one.
+TEST(Columns, WhoseElementsLieFarApartAreNotNear) {
+  Fused op = test::make_op(f32,
+                           {{"x", "(27,199485,2):(398970,2,1)"},
+                            {"y", "(27,199485,2):(398970,2,1)"},
+                            {"w", "(1,199485,1):(0,1,0)"}},
+                           "v = x * w; e = exp(v - max(v)); y = e / sum(e)");
+  op.axis = {0};
+  EXPECT_LE(rows_of(plan_of(op))->row_threads, 2);
 }
 
 // 901/52 of the sweep: aligned weights gave odd columns vectors, whose elements were loaded apart.
@@ -458,6 +474,23 @@ TEST(Columns, TurnOutputsThatLieAlongThem) {
   EXPECT_EQ(rows_of_softmax("(67,M,360):(1,67,72891)", "(67,M,360):(98280,360,1)").turned, 0);
 }
 
+// 1902/208 of the sweep, 489 bf16: 53 us by strips of lines, 42 by sectors; f32 20,000 x 200: 20.5
+// and 13.0; 333 single f32: 95 and 166.
+TEST(Columns, WithTurnedOutputsAreSectorsWide) {
+  const auto strip = [](DType dtype, int count, int length, bool along) {
+    const std::string shape = fmt::format("({},{})", count, length);
+    const std::string x = fmt::format(":(1,{})", count), y = fmt::format(":({},1)", length);
+    Fused op = test::make_op(dtype, {{"x", shape + x}, {"y", shape + (along ? y : x)}},
+                             "e = exp(x - max(x)); y = e / sum(e)");
+    op.axis = {1};
+    return strip_of(plan_of(op));
+  };
+  EXPECT_EQ(strip(bf16, 35374, 489, true), 16);
+  EXPECT_EQ(strip(bf16, 35376, 489, false), 64);
+  EXPECT_EQ(strip(f32, 20000, 200, true), 8 * 2) << "128 threads";
+  EXPECT_EQ(strip(f32, 86265, 333, true), 32) << "single elements";
+}
+
 // 1804/210 of the sweep: 1.93 us turned, 1.41 by lanes that store single elements. Softmax of 10 in
 // 5,200 rows: 2.13 and 1.75, in 26,000 2.40 and 3.49; of 100 in 130, which few multiprocessors
 // share: 2.36 and 2.40.
@@ -474,7 +507,8 @@ TEST(Columns, TurnOutputsIfTheseAreMany) {
   EXPECT_EQ(turned(f32, 325, 10), 0);
   EXPECT_EQ(turned(f32, 5200, 10), 0);
   EXPECT_GT(turned(f32, 26000, 10), 0);
-  EXPECT_GT(turned(bf16, 130, 100), 0) << "on few multiprocessors";
+  EXPECT_EQ(turned(bf16, 130, 100), 0) << "by small blocks";
+  EXPECT_GT(turned(bf16, 2600, 100), 0);
 }
 
 // f32 6427 x 2047, column-major (4036/38): 84 us by strips of a sector, 136 turned by clusters;

@@ -10,6 +10,7 @@
 #include "rows/crossed.hpp"
 #include "rows/row_shape.hpp"
 #include "rows/rows.hpp"
+#include "rows/turned.hpp"
 #include "rows/turned_inputs.hpp"
 
 namespace tilejit::plan {
@@ -101,7 +102,8 @@ std::int64_t vectors_in_sequence(const Plan& plan, const Rows& rows) {
   std::int64_t vectors = ceil_div(plan.extents[0].value(), plan.vector);
   Dim columns = plan.extents[0];
   const auto follows = [&](const Operand& operand, std::size_t m) {
-    const bool full = operand.written ? !operand.per_row : varies_in_row(operand, rows);
+    const bool full = operand.written ? !operand.per_row && !is_turned(plan, rows, operand)
+                                      : varies_in_row(operand, rows);
     const OperandMode &first = operand.modes[0], &next = operand.modes[m];
     return !full ||
            (first.size() == 1 && next.size() == 1 && next[0].stride == columns * first[0].stride);

@@ -2,6 +2,7 @@
 // that several passes read memory once.
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 
 #include "core/integer.hpp"
 #include "device/access.hpp"
@@ -23,7 +24,6 @@ using core::power_of_two_from;
 constexpr int kThreadsOfWidest = 1024;  // of strips of large elements that begin within sectors
 constexpr std::int64_t kNearBytes = 4 * device::kLineBytes;
 constexpr std::int64_t kFewOfIdle = 4;     // the same if few threads have any
-constexpr std::int64_t kManyOfNear = 8;    // times the threads that are resident
 constexpr std::int64_t kFewHeld = 32;      // the same in large blocks of a cluster
 constexpr std::int64_t kLongTurned = 512;  // elements of a column whose outputs lanes store
 
@@ -55,6 +55,31 @@ bool lies_along(const Plan& plan, const Rows& rows) {
            2 * near.value() * bytes <= device::kSectorBytes &&
            far.value() * bytes >= device::kSectorBytes;
   });
+}
+
+/// Whether all outputs with an element for each one of a column lie along these: blocks store runs
+/// of a column, however few columns they have. Lanes would store short ones of single large
+/// elements if they had few columns.
+bool stores_turned(const Plan& plan, const Rows& rows) {
+  return writes_elements(plan) && std::ranges::all_of(plan.operands, [&](const Operand& operand) {
+           return !operand.written || operand.per_row ||
+                  (is_turned(plan, rows, operand) &&
+                   (plan.vector > 1 || size_bytes(operand.dtype) < kNarrowestAccess));
+         });
+}
+
+/// Bytes from an element of a column to its next one, the most of all operands; nothing if a column
+/// has several modes, or if strides are unknown.
+std::optional<std::int64_t> bytes_down(const Plan& plan, const Rows& rows) {
+  std::int64_t most = 0;
+  for (const Operand& operand : plan.operands) {
+    const OperandMode& along = operand.modes[rows.first];
+    if (operand.per_row || operand.reach != Reach::contiguous || !varies_in_row(operand, rows))
+      continue;
+    if (rows.count > 1 || along.size() != 1 || !along[0].stride.is_known()) return std::nullopt;
+    most = std::max(most, std::abs(along[0].stride.value()) * size_bytes(operand.dtype));
+  }
+  return most > 0 ? std::optional(most) : std::nullopt;
 }
 
 /// How columns that threads hold are shared: by `sharing` threads of one or more blocks, and
@@ -89,11 +114,13 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
     if (crossed.threads() <= kThreadsAcross) return crossed;
   }
   const int side = groups_side_by_side(plan, rows);
-  const int widest = vectors_of(along ? device::kSectorBytes : device::kLineBytes);
+  const bool turned = stores_turned(plan, rows);
+  const int widest = vectors_of(along || turned ? device::kSectorBytes : device::kLineBytes);
   Sharing chosen{power_of_two_from(ceil_div(length, most)), std::min(side, widest)};
   auto& [sharing, strip] = chosen;
   // A warp then has neighbours along the row, unless few lines have all that it reads.
-  const bool is_near = plan.extents[0].value() * length * bytes / plan.vector <= kNearBytes;
+  const auto down = bytes_down(plan, rows);
+  const bool is_near = down && *down * length <= kNearBytes;
   const int wanted = along ? kThreadsOfShort : side < widest && !is_near ? kWarp : 1;
   while (sharing < length && chosen.threads() < wanted) sharing *= 2;
   const auto has_many = [&] {
@@ -104,7 +131,8 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
     return ceil_div(length, chosen.sharing) > (few ? kFewOfIdle : kFewOfThread);
   };
   while (2 * sharing < length && 2 * chosen.threads() <= kThreadsAcross * blocks && has_many() &&
-         count * sharing < (is_near ? kManyOfNear : 1) * device::kThreadsAtOnce)
+         (is_near ? *down * sharing < device::kLineBytes || count * sharing < kFewThreads
+                  : count * sharing < device::kThreadsAtOnce))
     sharing *= 2;
   // Single elements of two bytes: registers for as many threads again.
   const bool whole = sharing == 1 && length <= kFewHeld && registers_of_held(plan, rows) > 1;
@@ -190,7 +218,9 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
   rows.register_vectors = static_cast<int>(ceil_div(*length, chosen->sharing));
   const int least_threads = lies_along(plan, rows) ? 2 * kWarp : kThreadsOfShort;
   int groups = std::max(chosen->strip, least_threads / rows.row_threads);
-  const int least = std::max(1, device::kSectorBytes / bytes_of_vector(plan, rows));
+  const int least = stores_turned(plan, rows)
+                        ? 1
+                        : std::max(1, device::kSectorBytes / bytes_of_vector(plan, rows));
   while (groups > least && groups * rows.row_threads > 2 * kWarp && rows.cluster == 1 &&
          ceil_div(*count, groups) < device::kManyBlocks)
     groups /= 2;
