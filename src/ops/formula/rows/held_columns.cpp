@@ -21,7 +21,6 @@ namespace {
 using core::ceil_div;
 using core::power_of_two_from;
 
-constexpr int kThreadsOfWidest = 1024;  // of strips of large elements that begin within sectors
 constexpr std::int64_t kNearBytes = 4 * device::kLineBytes;
 constexpr std::int64_t kFewOfIdle = 4;     // the same if few threads have any
 constexpr std::int64_t kFewHeld = 32;      // the same in large blocks of a cluster
@@ -187,6 +186,20 @@ std::optional<Sharing> share_in_block(const Plan& plan, const Rows& rows, std::i
   return std::nullopt;
 }
 
+/// Whether strips of an output begin within sectors: its runs of neighbours have a line or more,
+/// and those down a column lie no whole sectors apart.
+bool begin_within_sectors(const Plan& plan, const Rows& rows) {
+  const auto is_apart = [](const Operand& operand, const Mode& leaf) {
+    return leaf.stride.factor() * size_bytes(operand.dtype) % device::kSectorBytes != 0;
+  };
+  return std::ranges::any_of(plan.operands, [&](const Operand& operand) {
+    return operand.written && !operand.per_row && operand.reach == Reach::contiguous &&
+           plan.extents[0].value() * size_bytes(operand.dtype) >= device::kLineBytes &&
+           std::ranges::any_of(operand.modes[rows.first],
+                               [&](const Mode& leaf) { return is_apart(operand, leaf); });
+  });
+}
+
 /// Whether one pass reads the columns, of `vectors` in all. Where few threads share them, to
 /// rescale sums below a maximum as often as threads meet takes longer than a second pass over
 /// registers.
@@ -235,16 +248,7 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
          2 * groups <= kThreadsAcross && ceil_div(*count, 2 * groups) >= 2 * device::kWantedBlocks)
     groups *= 2;
   // Of strips that begin within sectors, wide ones share fewer of these with their neighbours.
-  const bool are_odd =
-      !lanes_store_runs(plan, rows) && (bytes_of_vector(plan, rows) < kNarrowestAccess ||
-                                        (plan.vector == 1 && plan.extents[0].value() % 2 != 0));
-  const int widest = plan.vector == 1 && bytes_of_vector(plan, rows) >= kNarrowestAccess
-                         ? kThreadsOfWidest
-                         : kThreadsAcross;
-  if (are_odd && rows.cluster > 1 &&
-      ceil_div(*count, widest / rows.row_threads) * rows.cluster >= device::kManyBlocks)
-    groups = std::max(groups, widest / rows.row_threads);
-  while (are_odd && rows.cluster == 1 && plan.extents[0].value() >= 2 * groups &&
+  while (rows.cluster == 1 && begin_within_sectors(plan, rows) &&
          2 * groups * rows.row_threads <= kThreadsAcross &&
          ceil_div(*count, 2 * groups) >= 2 * device::kWantedBlocks)
     groups *= 2;
