@@ -22,6 +22,7 @@ using core::ceil_div;
 using core::power_of_two_from;
 
 constexpr std::int64_t kNearBytes = 4 * device::kLineBytes;
+constexpr int kMostOfStrip = 4;            // blocks of a cluster, if strips can be narrower
 constexpr std::int64_t kFewOfIdle = 4;     // the same if few threads have any
 constexpr std::int64_t kFewHeld = 32;      // the same in large blocks of a cluster
 constexpr std::int64_t kLongTurned = 512;  // elements of a column whose outputs lanes store
@@ -146,6 +147,11 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
            (threads > kThreadsAcross && count * chosen.sharing < 2 * device::kThreadsAtOnce) ||
            (threads > kThreadsOfStrip * blocks && length > few * chosen.sharing);
   };
+  // The more blocks wait for each other, the longer. Of columns of bytes that leave only results,
+  // they exchange about as much as they load.
+  const bool small = bytes == plan.vector && !writes_elements(plan) && !is_heavy(plan, rows);
+  const int most_threads = small ? kThreadsAcross : kMostOfStrip * kThreadsOfStrip;
+  while (strip * plan.vector > kWarp && chosen.threads() > most_threads) strip /= 2;
   const int least = count <= kLeastGroups
                         ? 1
                         : vectors_of(count * sharing < 8 * kFewThreads ? device::kSectorBytes
