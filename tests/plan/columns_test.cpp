@@ -760,6 +760,16 @@ TEST(Columns, ThatAreLongAreHeldInNarrowStripsBeforeLargeClusters) {
   EXPECT_EQ(held(u8, 1000, 131072, "y = var(f32(x))", false), std::tuple(1, 32));
 }
 
+// 5032/121 of the sweep: 342 blocks of 512 threads 11.6 us, of 256 10.1.
+TEST(Columns, ThatAreHeldByAFewBlocksMoreThanRunAtOnceHaveHalfTheThreads) {
+  const auto threads = [](int length, int columns) {
+    const std::string x = fmt::format("(1,{0},{1}):(1,{1},1)", length, columns);
+    return softmax(bf16, x, x).threads;
+  };
+  EXPECT_EQ(threads(167, 9600), 256);
+  EXPECT_EQ(threads(167, 8192), 512) << "at once";
+}
+
 // 1502/214 of the sweep: by clusters of 4 blocks 24.3 us, by blocks 16.4.
 TEST(Columns, ThatAreOddAreHeldByABlockInsteadOfACluster) {
   const auto rows_of_variance = [](DType dtype, int outer, int length, const char* formula) {

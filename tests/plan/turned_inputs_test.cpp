@@ -30,7 +30,7 @@ TEST(TurnedInputs, LetColumnsFollowTheOutput) {
   const std::string modes = "(128,256,40,2):";
   const Plan several =
       softmax_in_orders(bf16, bf16, modes + "(1,128,65536,32768)", modes + "(20480,80,2,1)");
-  EXPECT_EQ(rows_or_none(several).turned_inputs, 8);
+  EXPECT_EQ(rows_or_none(several).turned_inputs, 16);
   EXPECT_EQ(several.vector, 2);
 }
 

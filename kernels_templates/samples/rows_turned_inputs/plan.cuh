@@ -17,7 +17,7 @@ using namespace tile;
 
 #define KERNEL_NAME tilejit_rows_turned_inputs_bf16
 
-constexpr int kThreads = 512;  // a block
+constexpr int kThreads = 256;  // a block
 constexpr int kVector = 2;  // elements a thread takes at once
 
 struct Params {
@@ -31,24 +31,24 @@ static_assert(sizeof(Params) == 24, "the host packs the same bytes");
 using Index = u32;  // of the vectors of a row
 enum : bool { kAlong = false };
 enum : int { kAcross = 2 };  // rows of a thread
-enum : int { kRowThreads = 16 };  // threads of a block that share a row
+enum : int { kRowThreads = 8 };  // threads of a block that share a row
 #define SPLITS_ROWS 0
 enum : int { kSplits = 1 };  // blocks a row that meet in memory
-enum : int { kRegisterVectors = 8 };  // per thread
+enum : int { kRegisterVectors = 16 };  // per thread
 #define ROWS_IN_REGISTERS 1
 enum : bool { kBlocksAreWhole = true };  // all have as many rows
-enum : int { kWholeSteps = 8 };  // vectors that each thread has
+enum : int { kWholeSteps = 16 };  // vectors that each thread has
 enum : bool { kComputesAlways = false };  // also what does not exist
 enum : int { kReductions = 2 };  // one after another
 enum : int { kCluster = 1 };  // blocks a row
 #define USES_CLUSTER 0
 #define TURNS_INPUTS 1  // some of them pass through shared memory
-enum : int { kTurnedInputs = 8 };  // vectors of a thread at once
+enum : int { kTurnedInputs = 16 };  // vectors of a thread at once
 alignas(16) __shared__ unsigned char turned_inputs[17152];
 #define TAKES_ROW_AFTER_ROW 0
 #define KEEPS_INPUTS 0
 #define HAS_ALIKE_ROWS 0
-enum : int { kBatch = 4 };  // loads in flight
+enum : int { kBatch = 8 };  // loads in flight
 enum : bool { kFullOutputs = true };
 enum : bool { kRowOutputs = false };
 enum : bool { kRowsInPlace = false };

@@ -206,6 +206,11 @@ bool begin_within_sectors(const Plan& plan, const Rows& rows) {
   });
 }
 
+/// Whether blocks are up to half more than run at once, two on each multiprocessor.
+bool has_last_turn(std::int64_t blocks) {
+  return blocks > 2 * device::kMultiprocessors && blocks < 3 * device::kMultiprocessors;
+}
+
 /// Whether one pass reads the columns, of `vectors` in all. Where few threads share them, to
 /// rescale sums below a maximum as often as threads meet takes longer than a second pass over
 /// registers.
@@ -258,6 +263,13 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
          2 * groups * rows.row_threads <= kThreadsAcross &&
          ceil_div(*count, 2 * groups) >= 2 * device::kWantedBlocks)
     groups *= 2;
+  // Of blocks that are a few more than run at once, the last would run alone.
+  if (plan.vector > 1 && rows.cluster == 1 && rows.row_threads > 1 &&
+      2 * rows.register_vectors <= most && groups * rows.row_threads == kThreadsAcross &&
+      has_last_turn(ceil_div(*count, groups))) {
+    rows.row_threads /= 2;
+    rows.register_vectors = static_cast<int>(ceil_div(*length, rows.row_threads));
+  }
   const int threads = groups * rows.row_threads;
   if (threads < kWarp || held_shared_bytes(plan, rows, threads) > kMaxAccumulatorBytes)
     return std::nullopt;
