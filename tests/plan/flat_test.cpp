@@ -81,6 +81,15 @@ TEST(Flat, LargeInputsWithGapsAreReadByElement) {
   EXPECT_EQ(plan.vector, 4) << "wider ones leave less of the L1 cache to each other";
   EXPECT_EQ(plan.operands[0].reach, Reach::strided);
   EXPECT_EQ(plan.operands[1].access_bytes, 8);
+  // 2103/189 of the sweep: 2.87 us by elements, 2.32 by pairs, 2.27 by four.
+  Fused small = test::make_op(bf16,
+                              {{"x", "(425,3,3,77):(702,234,78,1)"},
+                               {"w", "(1,3,1,1):(0,1,0,0)"},
+                               {"y", "(425,3,3,77):(693,231,77,1)"}},
+                              "y = clamp(round(x * w * 31), -128, 127)");
+  small.tensors.back().dtype = i8;
+  EXPECT_TRUE(is_flat(plan_of(small)));
+  EXPECT_EQ(plan_of(small).vector, 2) << "as many threads as are resident";
   EXPECT_FALSE(is_flat(planned(bf16, "(200,49):(113,1)", "(200,49):(49,1)")));
   EXPECT_FALSE(is_flat(planned(f32, "(200000,49):(113,1)", "(200000,49):(49,1)")));
   EXPECT_FALSE(is_flat(planned(f16, "(3,17,13,61,59):(767,2301,59,39117,1)",

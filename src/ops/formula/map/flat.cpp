@@ -125,7 +125,7 @@ bool gains_with_large(const Plan& plan, const Plan& flat) {
     return operand.modes.front().size() > kMostLeaves && !plan::repeats(operand);
   });
   return few_leaves && widest <= kMostBytesWithLarge && elements >= kLeastWithLarge &&
-         plan.vector < kVectorWithLarge && flat.vector >= kVectorWithLarge;
+         plan.vector < std::min(flat.vector, kVectorWithLarge);
 }
 
 /// Cycles per element to issue the accesses of vectors. What else an element of a flat map's input
@@ -189,7 +189,7 @@ std::optional<Plan> flattened(const Fused& op, const formula::Analysis& analysis
     if (flat->peeled) continue;
     if (breaks_large(plan, *flat)) {
       if (gains_with_large(plan, *flat))
-        with_large = with_vector(*std::move(flat), kVectorWithLarge);
+        with_large = with_vector(*flat, std::min(flat->vector, kVectorWithLarge));
     } else if (flat->vector > (best ? best->vector : plan.vector)) {
       best = std::move(flat);
     }
