@@ -211,6 +211,19 @@ bool has_last_turn(std::int64_t blocks) {
   return blocks > 2 * device::kMultiprocessors && blocks < 3 * device::kMultiprocessors;
 }
 
+/// Fewer vectors side by side, if few blocks hold columns: small blocks meet sooner, and of narrow
+/// strips a multiprocessor stores so few lines that outputs are not turned.
+int narrowed(Plan plan, const Rows& rows, std::int64_t count, int groups) {
+  const auto meets_late = [&] {
+    plan.threads = groups * rows.row_threads;
+    return plan.threads > kThreadsOfShort || turned_vectors(plan, rows) > 0;
+  };
+  while (rows.cluster == 1 && groups > kLeastGroups &&
+         ceil_div(count, groups / 2) <= device::kManyBlocks && meets_late())
+    groups /= 2;
+  return groups;
+}
+
 /// Whether one pass reads the columns, of `vectors` in all. Where few threads share them, to
 /// rescale sums below a maximum as often as threads meet takes longer than a second pass over
 /// registers.
@@ -248,6 +261,7 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
   while (groups > least && groups * rows.row_threads > 2 * kWarp && rows.cluster == 1 &&
          ceil_div(*count, groups) < device::kManyBlocks)
     groups /= 2;
+  groups = narrowed(plan, rows, *count, groups);
   // Multiprocessors take small blocks more slowly than these run.
   const std::int64_t bytes = *length * 4 * registers_of_held(plan, rows);  // of a column
   while (rows.cluster == 1 && 2 * groups * rows.row_threads <= kThreadsAcross &&
