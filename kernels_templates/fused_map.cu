@@ -5,6 +5,13 @@
 // in-place operation is safe.
 #include "plan.cuh"  // generated: constants, Params, Vector, with the formula
 
+// The compiler would move loads behind a division's branch, if they are used there.
+TILE_DEVICE void end_loads() {
+#ifdef LOADS_FIRST
+  asm volatile("" ::: "memory");
+#endif
+}
+
 template <class Index>
 TILE_DEVICE void fused_map(const Params& p) {
   follow_previous_kernel();
@@ -14,6 +21,7 @@ TILE_DEVICE void fused_map(const Params& p) {
     if (first >= total) return;
     Vector<Index> vector;
     vector.load(p, first);
+    end_loads();
     vector.map(p, first);
   } else {
     Vector<Index> vectors[kUnroll];
@@ -22,6 +30,7 @@ TILE_DEVICE void fused_map(const Params& p) {
       const Index v = first + Index(u * kThreads);
       if (v < total) vectors[u].load(p, v);
     }
+    end_loads();
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       const Index v = first + Index(u * kThreads);

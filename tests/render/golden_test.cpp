@@ -109,6 +109,20 @@ std::string header_of(const std::string& formula) {
       plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'}));
 }
 
+/// 2101/67 of the sweep: 1.30 us if what follows the division is loaded behind its branch, 1.19.
+TEST(Render, MapsLoadBeforeTheyDivide) {
+  const auto loads_first = [](const std::string& layout, const char* formula) {
+    const Fused op{.tensors = {{"x", f32, layout}, {"w", f32, layout}, {"y", f32, layout}},
+                   .formula = formula};
+    const std::string header = render::render_header(
+        plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'}));
+    return header.find("#define LOADS_FIRST") != std::string::npos;
+  };
+  EXPECT_TRUE(loads_first("111:1", "y = 3 / x + w"));
+  EXPECT_FALSE(loads_first("111:1", "y = 3 * x + w"));
+  EXPECT_FALSE(loads_first("N:1", "y = 3 / x + w")) << "extents would be read again";
+}
+
 /// A warp has several runs of 197 elements, but only a part of a run of 4099.
 TEST(Render, RowsOfShortRunsHaveNoBranchesAroundTheirEnds) {
   const auto computes_always = [](const char* run, const char* layout) {

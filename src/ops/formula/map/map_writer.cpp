@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tilejit::render {
 
 using expr::Node;
@@ -69,6 +71,10 @@ void MapWriter::write_constants() {
   line(fmt::format("constexpr int kVector = {};  // elements along the innermost mode",
                    plan_.vector));
   line(fmt::format("constexpr int kUnroll = {};  // vectors a thread\n", plan_.unroll));
+  // Extents that are parameters would be read again, and vectors numbered again.
+  const bool known = !map_.light && std::ranges::all_of(plan_.extents, &Dim::is_known);
+  const bool divides = std::ranges::count(plan_.program.nodes, expr::Op::div, &Node::op) > 0;
+  if (known && divides) line("#define LOADS_FIRST");
 }
 
 void MapWriter::write_before_formula() {
