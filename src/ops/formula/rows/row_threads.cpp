@@ -18,11 +18,11 @@ using core::ceil_div;
 // Instructions of a thread beside those for elements, and of an access to an element, about.
 constexpr double kOfThread = 60, kOfReduction = 40, kOfExchange = 30, kOfPeeled = 40, kOfAccess = 2;
 constexpr double kLessByApproximation = 5;  // instructions of a function for 16-bit results
-constexpr double kInstructionsOfByte = 11;  // of all lanes, 1.15 times as long as a byte takes
-constexpr double kInstructionsOfLoop = 10;  // the same of rows that are not held
+constexpr double kInstructionsOfByte = 10;  // of all lanes, 1.05 times as long as a byte takes
 constexpr double kGainOfFewer = 0.95;
-constexpr std::int64_t kThreadsOfBusy = device::kThreadsAtOnce;
-constexpr int kRegistersOfBusy = 24;  // which hold vectors
+constexpr std::int64_t kThreadsOfBusy = device::kThreadsAtOnce * 3 / 2;
+constexpr std::int64_t kMostOfPass = 16, kMostOfPasses = 8;  // vectors of a thread
+constexpr int kRegistersBesideCentres = 24;                  // that hold vectors
 constexpr int kLeastVectorsOfStep = 4;
 constexpr int kManyAccesses = 4;       // to operands, for each vector of a row
 constexpr int kLeastOfParts = 8;       // bytes of an access
@@ -124,7 +124,7 @@ int least_access(const Plan& plan, const Rows& rows) {
 
 bool computes_longer(const Plan& plan, const Rows& rows, std::int64_t vectors) {
   const double bytes = streamed_bytes(plan, rows, vectors);
-  return bytes > 0 && instructions_of_row(plan, rows, vectors) >= kInstructionsOfLoop * bytes;
+  return bytes > 0 && instructions_of_row(plan, rows, vectors) >= kInstructionsOfByte * bytes;
 }
 
 int threads_of_busy_device(const Plan& plan, Rows rows, std::int64_t vectors,
@@ -132,6 +132,8 @@ int threads_of_busy_device(const Plan& plan, Rows rows, std::int64_t vectors,
   const auto count = vectors_across_rows(plan, rows);
   const int registers = registers_of_vector(plan, rows);
   const double bytes = streamed_bytes(plan, rows, vectors);
+  const std::int64_t most = std::min(most_held, is_one_pass(plan) ? kMostOfPass : kMostOfPasses);
+  const int most_registers = has_centres(plan) ? kRegistersBesideCentres : kFewRegisters;
   // Rows that are stored several times are computed once.
   if (has_alike_rows(plan, rows)) return rows.row_threads;
   while (count && bytes > 0 && rows.row_threads > 1) {
@@ -140,7 +142,7 @@ int threads_of_busy_device(const Plan& plan, Rows rows, std::int64_t vectors,
     fewer.row_threads /= 2;
     const std::int64_t steps = ceil_div(vectors, fewer.row_threads);
     if (now < kInstructionsOfByte * bytes || *count * fewer.row_threads < kThreadsOfBusy ||
-        steps > most_held || steps * registers > kRegistersOfBusy ||
+        steps > most || steps * registers > most_registers ||
         fewer.row_threads * least_access(plan, rows) < device::kSectorBytes ||
         instructions_of_row(plan, fewer, vectors) > kGainOfFewer * now)
       break;
