@@ -26,6 +26,7 @@ constexpr int kRegistersOfThread = 8;  // the same limit if a vector has several
 constexpr std::int64_t kFewThreads = device::kThreadsAtOnce / 4;
 constexpr int kRowThreadsOfSmall = 256;
 constexpr int kManyVectorsOfThread = 5;
+constexpr std::int64_t kMostOfShort = 16;  // vectors of a row
 constexpr std::int64_t kManyBlocks = 4 * device::kWantedBlocks;
 constexpr std::int64_t kWeightOfSmallThread = 320;  // expr::weight of its elements
 constexpr int kFewRowThreads = 128;                 // the fewest threads of a block
@@ -140,13 +141,20 @@ bool shares_inputs(const Plan& plan, const Rows& rows) {
   });
 }
 
-/// Threads of a block, more than a warp, that share a row if there are hardly any others.
+/// Threads of a block, more than a warp, that share a row if there are hardly any others. Up to
+/// four warps, one for each scheduler of a multiprocessor, do so while the device has room.
 int threads_of_tiny(const Plan& plan, const Rows& rows, std::int64_t vectors) {
   const auto count = vectors_across_rows(plan, rows);
   int threads = rows.row_threads;
-  while (count && threads >= kWarp / 2 && threads < kMaxThreads / 2 &&
-         2 * threads * *count <= kFewThreads && vectors > std::int64_t{kStepsOfThread} * threads)
-    threads *= 2;
+  const auto are_few = [&] {
+    const std::int64_t all = 2 * threads * *count;
+    if (writes_elements(plan) && plan.vector >= kFewElements && threads < kFewRowThreads &&
+        all <= device::kThreadsAtOnce && vectors > kVectorsOfThread * threads)
+      return true;
+    const bool gains = is_one_pass(plan) && gains_by_more(plan, rows, vectors, threads);
+    return all <= kFewThreads && (vectors > std::int64_t{kStepsOfThread} * threads || gains);
+  };
+  while (count && threads >= kWarp / 2 && threads < kMaxThreads / 2 && are_few()) threads *= 2;
   return threads;
 }
 
@@ -157,9 +165,9 @@ int threads_of_few(const Plan& plan, const Rows& rows, std::int64_t vectors) {
   int threads = 1;
   const auto are_many = [&] {
     const bool tiny = 2 * threads * *count <= kFewThreads;
+    const bool many = vectors > kMostOfShort && vectors > kVectorsOfThread * threads;
     return vectors > kManyVectorsOfThread * threads ||
-           (tiny && vectors > kVectorsOfThread * threads &&
-            gains_by_more(plan, rows, vectors, threads));
+           (tiny && (many || gains_by_more(plan, rows, vectors, threads)));
   };
   while (count && threads < kWarp && are_many() && 2 * threads * *count <= device::kThreadsAtOnce)
     threads *= 2;

@@ -34,8 +34,7 @@ constexpr int kMostThreadsOfWords = 64, kMostThreadsOfFew = 128;
 // Clocks of a thread that hardly any others hide: of an instruction for an element, and for each
 // reduction of threads of a warp that combine once more, or of a block's that meet.
 constexpr double kClocksOfInstruction = 1.5, kClocksOfTurn = 45, kClocksOfMeeting = 60;
-constexpr std::int64_t kMostOfShort = 16;  // vectors of a row
-constexpr std::int64_t kMostAlone = 8;     // elements of a column
+constexpr std::int64_t kMostAlone = 8;  // elements of a column
 constexpr int kVectorsOfTurn = 4, kMostOfTurns = 16;
 constexpr std::int64_t kThreadsOfLarge = 512;  // of a block
 constexpr double kOfPlace = 4;  // instructions of an element, of a reduction that finds a place
@@ -227,7 +226,6 @@ int threads_of_stored_parts(const Plan& plan, const Rows& rows, std::int64_t vec
 }
 
 bool gains_by_more(const Plan& plan, const Rows& rows, std::int64_t vectors, int threads) {
-  if (vectors > kMostOfShort) return true;
   const std::int64_t steps = ceil_div(vectors, threads);
   const double clocks = plan.vector * kClocksOfInstruction * instructions_of_element(plan, rows);
   return clocks * static_cast<double>(steps - ceil_div(steps, 2)) >

@@ -42,8 +42,8 @@ inline constexpr int kFewRegisters = 32;
 /// than the memory for all bytes: threads of a row store a sector together.
 [[nodiscard]] int threads_of_stored_parts(const Plan& plan, const Rows& rows, std::int64_t vectors);
 
-/// Whether twice as many threads of a warp, of a device that has few, go through a row of `vectors`
-/// in less time than `threads`: if it is short, each saves elements, and combines once more.
+/// Whether twice as many threads of a device that has few go through a row of `vectors` in less
+/// time than `threads`: each saves elements, and combines once more.
 [[nodiscard]] bool gains_by_more(const Plan& plan, const Rows& rows, std::int64_t vectors,
                                  int threads);
 
