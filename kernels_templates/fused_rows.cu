@@ -350,6 +350,25 @@ struct Thread {
   }
 #endif
 
+#ifdef WEIGHTS_AT_ONCE
+  // Loads of weights would wait for stores before them.
+  TILE_DEVICE void map(const Vector* vectors, const Results (&r)[kAcross]) const {
+#pragma unroll
+    for (int begun = 0; begun < kRegisterVectors; begun += WEIGHTS_AT_ONCE) {
+      Vector::Weights weights[WEIGHTS_AT_ONCE];
+#pragma unroll
+      for (int s = begun; s < begun + WEIGHTS_AT_ONCE && s < kRegisterVectors; ++s) {
+        const Index v = rank + s * kClusterRowThreads;
+        if (s < kWholeFolds || v < end) weights[s - begun].load(p, row, v);
+      }
+#pragma unroll
+      for (int s = begun; s < begun + WEIGHTS_AT_ONCE && s < kRegisterVectors; ++s) {
+        const Index v = rank + s * kClusterRowThreads;
+        if (s < kWholeFolds || v < end) vectors[s].map(p, row, v, r, weights[s - begun]);
+      }
+    }
+  }
+#else
   TILE_DEVICE void map(const Vector* vectors, const Results (&r)[kAcross]) const {
 #if ROWS_IN_REGISTERS
     int s = 0;
@@ -372,6 +391,7 @@ struct Thread {
     }
 #endif
   }
+#endif
 
 #ifdef TURNS_OUTPUTS
   // The same if some outputs lie along rows: some vectors of each thread at once leave theirs in

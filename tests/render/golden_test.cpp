@@ -158,6 +158,30 @@ TEST(Render, LargeBlocksAskForVectorsIfPassesWouldHoldTheirValues) {
   EXPECT_FALSE(asks("y = x / sum(x)", 512, 5)) << "nothing is computed";
 }
 
+// 1804/171 of the sweep: each load of a weight waited for the store before it.
+TEST(Render, RowsLoadNarrowWeightsOfSeveralVectorsBeforeTheyStoreOne) {
+  const auto at_once = [](DType dtype, const std::string& layout, const char* formula) {
+    const std::string length = layout.substr(layout.find(',') + 1, layout.find(')') - 1);
+    const std::string weight = length.substr(0, length.find(')')) + ":1";
+    const Fused op{.tensors = {{"x", dtype, layout}, {"w", dtype, weight}, {"y", f32, layout}},
+                   .formula = formula,
+                   .axis = {1}};
+    const std::string header = render::render_header(
+        plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'}));
+    const std::string name = "#define WEIGHTS_AT_ONCE ";
+    const std::size_t found = header.find(name);
+    EXPECT_EQ(found == std::string::npos, header.find("struct Weights") == std::string::npos);
+    return found == std::string::npos ? 1 : std::atoi(header.c_str() + found + name.size());
+  };
+  constexpr const char* kNorm = "y = x * rsqrt(mean(x * x) + 1e-5) * w";
+  EXPECT_EQ(at_once(f16, "(9000,725):(725,1)", kNorm), 12) << "all, a register each";
+  EXPECT_EQ(at_once(f32, "(9000,728):(728,1)", kNorm), 1) << "16 bytes";
+  EXPECT_EQ(at_once(f16, "(20,725):(725,1)", kNorm), 1) << "they come with the row";
+  EXPECT_EQ(at_once(f16, "(9000,725):(725,1)", "y = x * rsqrt(mean(x * w) + 1e-5)"), 1)
+      << "outputs need none";
+  EXPECT_EQ(at_once(f16, "(900000,13):(13,1)", kNorm), 1) << "staged";
+}
+
 /// Whether the header of a formula that reduces `rows` rows of `length` elements has the text.
 bool has_text(DType dtype, const std::string& rows, const std::string& length, const char* formula,
               const char* text) {

@@ -49,6 +49,9 @@ class CombiningWriter : public HeaderWriter {
   [[nodiscard]] virtual Code load_in_pass(const plan::Operand& operand) const {
     return load_of(operand);
   }
+  /// Whether an output needs the input, and threads load it for several vectors before they store
+  /// one: a load would otherwise wait for the store before it.
+  [[nodiscard]] virtual bool is_weight(const plan::Operand&) const { return false; }
 
   /// Write the struct Vector, and how results of rows become outputs of one element per row.
   void write_vector();
@@ -142,6 +145,7 @@ class CombiningWriter : public HeaderWriter {
   void write_held();
   [[nodiscard]] std::string held_arguments(int i) const;
   void write_load();
+  void write_weights();
   void write_map();
   void write_scan_map();
   void write_fold(const std::string& accumulator, const Asked& asked, bool below);

@@ -169,12 +169,42 @@ void CombiningWriter::write_pass_fold(int pass) {
   write_fold(fmt::format("Pass{}", pass), asked_by_pass(pass), false);
 }
 
+/// Writes a vector's weights, if it has some.
+void CombiningWriter::write_weights() {
+  std::string members;
+  Code loads;
+  for (const Operand& operand : plan_.operands) {
+    if (!is_weight(operand)) continue;
+    members += fmt::format("    {} {};\n", loaded_type(operand), loaded_name(operand));
+    loads += load_in_pass(operand);
+  }
+  if (members.empty()) return;
+  line("  // What outputs need of inputs that all rows share.");
+  line("  struct Weights {");
+  out_ += members;
+  line("\n    TILE_DEVICE void load(const Params& p, const Row& row, Index v) {");
+  out_ += indented(row_coordinates(), 4) +
+          indented(shift().text + valid_of_vector(loads) + loads.text, 2);
+  line("    }\n  };\n");
+}
+
 void CombiningWriter::write_map() {
+  write_weights();
+  Asked in_pass = asked_by_formula();
+  std::string weights;
+  for (const Operand& operand : plan_.operands) {
+    if (!is_weight(operand)) continue;
+    in_pass.tensors[static_cast<std::size_t>(operand.tensor)] = false;
+    weights += fmt::format("    const {0}& {1} = weights.{1};\n", loaded_type(operand),
+                           loaded_name(operand)) +
+               shift_of(operand);
+  }
   line("  TILE_DEVICE void map(const Params& p, const Row& row, Index v,");
-  line("                       const Results (&r)[kAcross]) const {");
+  line(fmt::format("                       const Results (&r)[kAcross]{}) const {{",
+                   weights.empty() ? "" : ", const Weights& weights"));
   const Code stores = this->stores();
   if (!stores.text.empty()) {
-    out_ += pass_start(asked_by_formula(), stores);
+    out_ += pass_start(in_pass, stores) + weights;
     write_outputs();
     write_groups();
     out_ += stores.text;

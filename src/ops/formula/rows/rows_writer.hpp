@@ -42,6 +42,9 @@ class RowsWriter : public CombiningWriter {
   [[nodiscard]] bool finds_places_by_warps() const;
   void write_pass_fold(int pass) final;
   [[nodiscard]] Code load_in_pass(const plan::Operand& operand) const final;
+  [[nodiscard]] bool is_weight(const plan::Operand& operand) const final;
+  [[nodiscard]] bool comes_for_outputs(const plan::Operand& operand) const;
+  [[nodiscard]] int weights_at_once() const;
 
   /// The input whose extremum is all that pass `pass` folds, if one instruction compares two of
   /// its elements at once; else null.
