@@ -711,9 +711,10 @@ TEST(Rows, HoldWeightsBesideFewVectors) {
     std::int64_t rows, length;
     int row_threads, register_vectors;
     bool loaded;
-  } kCases[] = {{4096, 16384, 512, 4, false}, {4096, 1024, 64, 2, false},
-                {128, 1024, 256, 1, true},    {4, 329, 128, 3, true},
-                {4, 5268, 512, 3, true},      {300, 5268, 512, 3, false}};
+  } kCases[] = {
+      {4096, 16384, 512, 4, false}, {4096, 1024, 64, 2, false}, {128, 1024, 256, 1, true},
+      {4, 329, 128, 3, true},       {4, 5268, 512, 3, true},    {300, 5268, 512, 3, true},
+      {400, 5268, 512, 3, false},   {700, 1032, 128, 2, true},  {3000, 1032, 64, 3, false}};
   for (const auto& [rows, length, row_threads, register_vectors, loaded] : kCases) {
     SCOPED_TRACE(length);
     const std::string weight = std::to_string(length) + ":1", x = "(" + std::to_string(rows) + "," +

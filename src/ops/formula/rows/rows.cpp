@@ -20,8 +20,9 @@ constexpr std::int64_t kManyColumns = 4096;
 constexpr int kBulkAlignment = 16;
 constexpr int kSharedBytesOfRest = 12 * 1024;  // per block, besides inputs kept for all rows
 constexpr int kBytesOfRegister = 4;
-constexpr int kRegistersOfShared = 32;  // that hold vectors, if a thread has 64
-constexpr int kLoadsOfThread = 4;       // under way; fewer of heavy formulas
+constexpr int kRegistersOfShared = 64, kRegistersOfRest = 32;  // that hold vectors, and others
+constexpr std::int64_t kRegistersOfDevice = std::int64_t{65536} * device::kMultiprocessors;
+constexpr int kLoadsOfThread = 4;  // under way; fewer of heavy formulas
 // In microseconds and bytes per microsecond: how long loads are under way, what one block loads,
 // and what all of them do.
 constexpr double kUnderWayUs = 0.8, kBytesOfBlock = 40e3, kBytesOfAll = 3e6;
@@ -59,13 +60,12 @@ std::int64_t longest_held_column(const Plan& plan, const Rows& rows) {
                                                                        : kLongestHeldColumn;
 }
 
-/// Whether the device has half of all threads at once, and each has registers for its vectors of a
-/// row and of what all rows share. Loaded in the pass that needs them, each of these would wait for
-/// the one before it, which is used and stored first.
+/// Whether the device has registers for all threads at once, with their vectors of a row and of
+/// what all rows share. Loaded in the pass that needs them, each of these would wait for the one
+/// before it, which is used and stored first.
 bool has_room_for_shared(const Plan& plan, const Rows& rows) {
   const auto count = vectors_across_rows(plan, rows);
-  if (!std::holds_alternative<Rows>(plan.family) || rows.register_vectors == 0 || !count ||
-      2 * *count * threads_of_row(rows) > device::kThreadsAtOnce)
+  if (!std::holds_alternative<Rows>(plan.family) || rows.register_vectors == 0 || !count)
     return false;
   std::int64_t registers = 0;
   for (const Operand& operand : plan.operands) {
@@ -74,7 +74,9 @@ bool has_room_for_shared(const Plan& plan, const Rows& rows) {
     const int bytes = elements * size_bytes(operand.dtype) * (operand.shifted ? 2 : 1);
     registers += ceil_div(bytes, kBytesOfRegister);
   }
-  return rows.register_vectors * registers <= kRegistersOfShared;
+  registers *= rows.register_vectors;
+  return registers <= kRegistersOfShared &&
+         *count * threads_of_row(rows) * (kRegistersOfRest + registers) <= kRegistersOfDevice;
 }
 
 /// Whether a block can copy its part of an input that all rows share in whole chunks.
