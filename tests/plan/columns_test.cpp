@@ -615,6 +615,13 @@ TEST(Columns, ThatBeginWithinSectorsHaveWideStrips) {
   EXPECT_EQ(columns(10, 1296, 850, 850), 32) << "blocks of a cluster wait for each other";
 }
 
+// 1502/45 of the sweep, f32 5,995 x 5 x 1,025: 149 us by strips of a line, 200 by half as wide
+// ones; 5028/21, 440 x 44,784, 103 us by four lines, 75 by one.
+TEST(Columns, OfClustersThatBeginWithinSectorsHaveStripsOfALine) {
+  EXPECT_EQ(strip_of(softmax(f32, "(1,5995,5125):(1,5125,1)", "(1,5995,5125):(1,5125,1)")), 32);
+  EXPECT_EQ(strip_of(softmax(f32, "(1,440,44783):(1,44783,1)", "(1,440,44783):(1,44783,1)")), 32);
+}
+
 // 1002/35 of the sweep: 471 us with one block a multiprocessor, 320 with two.
 TEST(Columns, ThatBlocksHoldLeaveRoomForASecondBlock) {
   const std::string odd = "(1274,197,513):(101061,513,1)";

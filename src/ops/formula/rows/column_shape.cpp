@@ -270,8 +270,9 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
            gain * fullness(*count, groups) < fullness(*count, groups / 2))
       groups /= 2;
   }
-  if (RowShape shape{rows}; count && length && groups >= kLeastGroups && groups < kGroupsOfLine &&
-                            share_strips(plan, *count, *length, shape)) {
+  // A wider strip is only read faster if its columns are neighbours.
+  if (RowShape shape{rows}; count && length && side >= kGroupsOfLine && groups >= kLeastGroups &&
+                            groups < kGroupsOfLine && share_strips(plan, *count, *length, shape)) {
     return shape;
   }
   if (count && length) {

@@ -21,6 +21,7 @@ namespace {
 using core::ceil_div;
 using core::power_of_two_from;
 
+constexpr int kThreadsOfLine = 1024;  // of a cluster's strip of large elements, for a whole line
 constexpr std::int64_t kNearBytes = 4 * device::kLineBytes;
 constexpr int kMostOfStrip = 4;            // blocks of a cluster, if strips can be narrower
 constexpr std::int64_t kFewOfIdle = 4;     // the same if few threads have any
@@ -192,14 +193,20 @@ std::optional<Sharing> share_in_block(const Plan& plan, const Rows& rows, std::i
   return std::nullopt;
 }
 
-/// Whether strips of an output begin within sectors: its runs of neighbours have a line or more,
-/// and those down a column lie no whole sectors apart.
+/// Whether strips of an output begin within sectors, or of an input of narrow elements if results
+/// are all that is stored: runs of neighbours have a line or more, and those down a column lie no
+/// whole sectors apart.
 bool begin_within_sectors(const Plan& plan, const Rows& rows) {
   const auto is_apart = [](const Operand& operand, const Mode& leaf) {
     return leaf.stride.factor() * size_bytes(operand.dtype) % device::kSectorBytes != 0;
   };
+  // Of what is only read, elements below a word come in as many accesses as they are.
+  const bool reads = !writes_elements(plan) && bytes_of_vector(plan, rows) < kNarrowestAccess;
+  const auto counts = [&](const Operand& operand) {
+    return operand.written ? !operand.per_row : reads && varies_in_row(operand, rows);
+  };
   return std::ranges::any_of(plan.operands, [&](const Operand& operand) {
-    return operand.written && !operand.per_row && operand.reach == Reach::contiguous &&
+    return counts(operand) && operand.reach == Reach::contiguous &&
            plan.extents[0].value() * size_bytes(operand.dtype) >= device::kLineBytes &&
            std::ranges::any_of(operand.modes[rows.first],
                                [&](const Mode& leaf) { return is_apart(operand, leaf); });
@@ -272,7 +279,16 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
   while (rows.cluster == 1 && rows.row_threads == 1 && shares_sectors_along(plan, rows) &&
          2 * groups <= kThreadsAcross && ceil_div(*count, 2 * groups) >= 2 * device::kWantedBlocks)
     groups *= 2;
-  // Of strips that begin within sectors, wide ones share fewer of these with their neighbours.
+  // Of strips that begin within sectors, wide ones share fewer of these with their neighbours. The
+  // blocks of a cluster wait the longer for each other, the larger they are: those that a warp or
+  // more goes down are a line, no wider.
+  const int bytes_across = bytes_of_vector(plan, rows);
+  const bool single = plan.vector == 1 && bytes_across >= kNarrowestAccess;
+  while (rows.cluster > 1 && rows.row_threads >= kWarp && begin_within_sectors(plan, rows) &&
+         groups * bytes_across < device::kLineBytes &&
+         2 * groups * rows.row_threads <= (single ? kThreadsOfLine : kThreadsAcross) &&
+         ceil_div(*count, 2 * groups) * rows.cluster >= device::kManyBlocks)
+    groups *= 2;
   while (rows.cluster == 1 && begin_within_sectors(plan, rows) &&
          2 * groups * rows.row_threads <= kThreadsAcross &&
          ceil_div(*count, 2 * groups) >= 2 * device::kWantedBlocks)

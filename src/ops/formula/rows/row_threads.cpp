@@ -19,6 +19,7 @@ using core::ceil_div;
 constexpr double kOfThread = 60, kOfReduction = 40, kOfExchange = 30, kOfPeeled = 40, kOfAccess = 2;
 constexpr double kLessByApproximation = 5;  // instructions of a function for 16-bit results
 constexpr double kInstructionsOfByte = 10;  // of all lanes, 1.05 times as long as a byte takes
+constexpr double kManyOfByte = 12;          // from which parts of lines are no slower
 constexpr double kGainOfFewer = 0.95;
 constexpr std::int64_t kThreadsOfBusy = device::kThreadsAtOnce * 3 / 2;
 constexpr std::int64_t kMostOfPass = 16, kMostOfPasses = 8;  // vectors of a thread
@@ -140,9 +141,11 @@ int threads_of_busy_device(const Plan& plan, Rows rows, std::int64_t vectors,
     Rows fewer = rows;
     fewer.row_threads /= 2;
     const std::int64_t steps = ceil_div(vectors, fewer.row_threads);
+    // Parts of lines take longer than whole ones, which counts if the formula hardly takes longer.
+    const int least = now < kManyOfByte * bytes ? device::kLineBytes : device::kSectorBytes;
     if (now < kInstructionsOfByte * bytes || *count * fewer.row_threads < kThreadsOfBusy ||
         steps > most || steps * registers > most_registers ||
-        fewer.row_threads * least_access(plan, rows) < device::kSectorBytes ||
+        fewer.row_threads * least_access(plan, rows) < least ||
         instructions_of_row(plan, fewer, vectors) > kGainOfFewer * now)
       break;
     rows = fewer;
