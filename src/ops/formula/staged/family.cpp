@@ -44,7 +44,8 @@ constexpr std::int64_t kMostSharedBytes = 32 * 1024;    // of a block
 constexpr std::int64_t kLeastElements = std::int64_t{1} << 18;
 constexpr std::int64_t kLeastElementsOfWords = std::int64_t{1} << 20;
 constexpr double kMostBySector = 2;  // bytes of sectors, for each that a warp reads directly
-constexpr std::int64_t kResidentThreads = 2048 * device::kMultiprocessors;
+constexpr std::int64_t kResidentThreads =
+    device::kThreadsOfMultiprocessor * device::kMultiprocessors;
 constexpr std::int64_t kStartedBlocks = 128 * device::kWantedBlocks;
 constexpr std::int64_t kManyBlocks = 2 * device::kWantedBlocks;
 
