@@ -21,7 +21,6 @@ import json
 import os
 import pathlib
 import statistics
-import subprocess
 import sys
 
 import script
@@ -35,15 +34,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUDGET = 16
 AT_LEAST_US = 2000  # per graph
 WORST = 30
-
-
-def candidates_of(build, budget, key):
-    """What `tilejit tune` tries, the plan itself first, each with its plan's figures and its registers; the kernels
-    are in the cache afterwards."""
-    command = [build / "bin" / "tilejit", "tune", "--dry-run", "--target", "sm_90a", "--json", "-j", "1"]
-    command += ["--budget", str(budget), "-"]
-    done = subprocess.run(command, input=json.dumps(case_of(*key).spec()).encode(), capture_output=True, check=True)
-    return json.loads(done.stdout)["kernels"][0]["candidates"]
 
 
 def trial_us(torch, kernel, pointers, few_us):
@@ -116,7 +106,7 @@ def run(options):
     keys = options.case or [(seed, options.start + i) for i in range(options.count) for seed in options.seed]
     records = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        waiting = [(key, pool.submit(candidates_of, options.build, options.budget, key)) for key in keys]
+        waiting = [(key, pool.submit(script.candidates_of, options.build, case_of(*key).spec(), options.budget, 1)) for key in keys]
         for done, (key, candidates) in enumerate(waiting, start=1):
             records.append(measure(torch, runtime, key, candidates.result()))
             torch.cuda.empty_cache()

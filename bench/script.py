@@ -45,6 +45,15 @@ def tilejit_of(build):
     return tilejit_ctypes
 
 
+def candidates_of(build, spec, budget, jobs):
+    """What `tilejit tune` tries for a spec of one kernel on sm_90a, the plan itself first, each with its tuning,
+    figures and artifact; the kernels are in the cache afterwards."""
+    command = [build / "bin" / "tilejit", "tune", "--dry-run", "--target", "sm_90a", "--json", "-j", str(jobs)]
+    command += ["--budget", str(budget), "-"]
+    done = subprocess.run(command, input=json.dumps(spec).encode(), capture_output=True, check=True)
+    return json.loads(done.stdout)["kernels"][0]["candidates"]
+
+
 def count(text):
     """A type for argparse: a whole number above 0."""
     if not text.isascii() or not text.isdigit() or int(text) == 0:

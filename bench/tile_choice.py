@@ -14,7 +14,6 @@ import ctypes
 import json
 import pathlib
 import random
-import subprocess
 
 import products
 import script
@@ -28,10 +27,8 @@ AT_ONCE = 8  # runs of `tilejit tune`, each of which compiles in a process of it
 
 def candidates_of(build, row):
     """The tunings that `tilejit tune` tries, the planner's own choice first; their kernels are then in the cache."""
-    command = [build / "bin" / "tilejit", "tune", "--dry-run", "--target", "sm_90a", "--json", "-j", "2"]
-    command += ["--budget", str(CANDIDATES - 1), "-"]
-    done = subprocess.run(command, input=json.dumps(products.spec_of(*row)).encode(), capture_output=True, check=True)
-    return [one["tuning"] for one in json.loads(done.stdout)["kernels"][0]["candidates"]]
+    candidates = script.candidates_of(build, products.spec_of(*row), CANDIDATES - 1, jobs=2)
+    return [one["tuning"] for one in candidates]
 
 
 def measure(torch, runtime, row, tunings, file):

@@ -159,6 +159,10 @@ int groups_side_by_side(const Plan& plan, const Rows& rows) {
   return is_long || groups * bytes_of_vector(plan, rows) < device::kSectorBytes ? groups : kWarp;
 }
 
+bool has_last_turn(std::int64_t blocks) {
+  return blocks > 2 * device::kMultiprocessors && blocks < 3 * device::kMultiprocessors;
+}
+
 bool are_odd_elements(const Plan& plan) {
   const auto is_odd = [](const Operand& operand) {
     if (!operand.read || operand.reach != Reach::contiguous) return false;
@@ -305,9 +309,7 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
   // Of blocks that are a few more than run at once, the last would run alone.
   if (count && length && rows.cluster * rows.splits == 1 && rows.row_threads > 1 &&
       rows.row_threads * groups == kThreadsAcross && *length < kManyOfThread * rows.row_threads) {
-    const std::int64_t blocks = ceil_div(*count, groups);
-    if (blocks > 2 * device::kMultiprocessors && blocks < 3 * device::kMultiprocessors)
-      rows.row_threads /= 2;
+    if (has_last_turn(ceil_div(*count, groups))) rows.row_threads /= 2;
   }
   // Of blocks that are hardly more than multiprocessors, some of these would have two, most one.
   if (count && is_one_pass(plan) && rows.cluster * rows.splits == 1 &&

@@ -33,6 +33,8 @@ inline constexpr int kFewestOfWhole = 1, kMostOfWhole = 16;
 /// Whether elements of an input follow each other along columns, of which a sector has several, so
 /// that lanes share sectors and come back to them for each element of their columns.
 [[nodiscard]] bool shares_sectors_along(const Plan& plan, const Rows& rows);
+/// Whether blocks are up to half more than run at once, two on each multiprocessor.
+[[nodiscard]] bool has_last_turn(std::int64_t blocks);
 /// Whether columns come by single elements, and their neighbours' runs begin anywhere in sectors.
 [[nodiscard]] bool are_odd_elements(const Plan& plan);
 /// Vectors that lie side by side along the innermost of several kept modes. With the next mode's,

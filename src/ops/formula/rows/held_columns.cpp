@@ -213,11 +213,6 @@ bool begin_within_sectors(const Plan& plan, const Rows& rows) {
   });
 }
 
-/// Whether blocks are up to half more than run at once, two on each multiprocessor.
-bool has_last_turn(std::int64_t blocks) {
-  return blocks > 2 * device::kMultiprocessors && blocks < 3 * device::kMultiprocessors;
-}
-
 /// Fewer vectors side by side, if few blocks hold columns: small blocks meet sooner, and of narrow
 /// strips a multiprocessor stores so few lines that outputs are not turned.
 int narrowed(Plan plan, const Rows& rows, std::int64_t count, int groups) {
