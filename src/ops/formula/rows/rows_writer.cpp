@@ -48,10 +48,14 @@ std::vector<std::string_view> RowsWriter::own_headers() const {
   headers.emplace_back("dependent");
   if (rows_.turned > 0) headers.emplace_back("turned");
   if (rows_.turned_inputs > 0) headers.emplace_back("turned_inputs");
-  if (finds_places_by_warps()) headers.emplace_back("places");
   if (keeps_inputs()) headers.emplace_back(plan_.peeled ? "kept" : "bulk");
-  if (combines_rows()) headers.emplace_back("row_totals");
+  add_headers_of_results(headers);
   return headers;
+}
+
+void RowsWriter::add_headers_of_results(std::vector<std::string_view>& headers) const {
+  if (finds_places_by_warps()) headers.emplace_back("places");
+  if (combines_rows()) headers.emplace_back("row_totals");
 }
 
 void RowsWriter::write_behind_formula() {

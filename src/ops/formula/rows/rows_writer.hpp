@@ -26,6 +26,8 @@ class RowsWriter : public CombiningWriter {
   /// the start before each load, and loads would be issued late.
   [[nodiscard]] bool has_row_start(const plan::Operand& operand) const override;
   [[nodiscard]] std::vector<std::string_view> own_headers() const override;
+  /// Adds what results of rows need, however their elements come.
+  void add_headers_of_results(std::vector<std::string_view>& headers) const;
   void write_behind_formula() override;
   [[nodiscard]] bool stores_wide(const plan::Operand&) const override { return true; }
   void write_sharing() override;

@@ -16,7 +16,7 @@ std::vector<std::string_view> StagedWriter::own_headers() const {
   std::vector<std::string_view> headers = {
       "wide", goes_by_chunks() || shares_scanned_rows() ? "scan" : "reduce", "dependent",
       staged_.columns > 1 ? "slabs" : "staged"};
-  if (combines_rows()) headers.emplace_back("row_totals");
+  add_headers_of_results(headers);
   return headers;
 }
 
