@@ -160,7 +160,7 @@ class Case:
     @property
     def is_approximate(self):
         """Whether the library computes with approximations for 16 bits that are off by more than rounding."""
-        narrow = any(tensor.dtype in ("f16", "bf16") for tensor in self.inputs)
+        narrow = any(value.dtype in ("f16", "bf16") for value in (*self.inputs, *self.statements))
         return narrow and any(OPS[statement.op].may_add for statement in self.statements)
 
     @property

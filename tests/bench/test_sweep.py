@@ -16,7 +16,7 @@ except ImportError:
 
 import sweep  # noqa: E402
 import tilejit_ctypes as tilejit  # noqa: E402
-from sweeping.cases import OFF, Output, Tensor  # noqa: E402
+from sweeping.cases import OFF, Case, Output, Statement, Tensor  # noqa: E402
 from sweeping.check import excess  # noqa: E402
 from sweeping.recipes import RECIPES, case_of  # noqa: E402
 
@@ -113,6 +113,15 @@ class Values(unittest.TestCase):
         self.assertEqual(len(set(sources)), len(sources))
         for source in sources:
             compile(source, case.name, "exec")
+
+    def test_that_casts_to_16_bits_may_be_off_as_much(self):
+        def is_approximate(dtype):
+            x = Tensor("x", "i8", (0,), (9,), (1,), 0, 9)
+            statements = (Statement("v", "cast", ("x",), dtype=dtype), Statement("w", "tanh", ("v",)))
+            return Case(SEED, 0, "reduce", (9,), (x,), statements, ()).is_approximate
+
+        self.assertTrue(is_approximate("bf16"))
+        self.assertFalse(is_approximate("f32"))
 
     def test_whose_places_are_asked_may_be_off_as_much(self):
         values = numpy.array([[-1.1e-6, -3e-6], [-1e-3, -5e-3]])
