@@ -413,6 +413,21 @@ TEST(Boxes, LoadWordsOfInputsIfTheyStartTogether) {
   }
 }
 
+// 4.9 million elements of two inputs in other orders: memory takes 0.46 cycles for an element.
+TEST(Boxes, LoadWordsOfInputsIfMemoryDoesNotHideRequests) {
+  const auto bytes_of = [](const std::string& formula) {
+    Fused op =
+        permutation(f16, "(2,4,1728,352):(1,2,2816,8)", "(2,4,1728,352):(2433024,608256,352,1)");
+    op.tensors.push_back({.name = "z", .dtype = f16, .layout = "(2,4,1728,352):(1,704,2816,2)"});
+    op.formula = formula;
+    const Plan plan = plan_of(op);
+    EXPECT_TRUE(std::holds_alternative<Box>(plan.family)) << formula;
+    return plan.operands.front().access_bytes;
+  };
+  EXPECT_EQ(bytes_of("y = max(erf(x), z)"), 4);
+  EXPECT_EQ(bytes_of("y = max(x, z)"), 2);
+}
+
 TEST(Boxes, WalksTakeEachElementOnce) {
   for (const Fused& op : permutations()) {
     const Plan plan = plan_of(op);

@@ -12,6 +12,7 @@
 #include "core/integer.hpp"
 #include "device/access.hpp"
 #include "device/scale.hpp"
+#include "map/flat.hpp"
 #include "map/strided.hpp"
 #include "plan/launch_shape.hpp"
 
@@ -118,18 +119,20 @@ class Boxing {
           by_runs && cycles_of_transposed(box_, *by_runs, operand_of(plan_, transposed)) <
                          cycles_of_transposed(box_, transposed, operand_of(plan_, transposed)))
         transposed = *by_runs;
+    }
+    // Requests count where blocks start together, since all load before the first one stores.
+    // Later ones load beside others' stores, and memory may hide what that takes.
+    if (blocks() > blocks_at_once() && is_hidden_by_memory()) return;
+    for (Transposed& transposed : box_.transposed) {
       if (transposed.run.empty()) take_words(transposed);
     }
   }
 
-  /// Has threads load a word of an input at once, if blocks start together: then they all load
-  /// before the first one stores, and requests count. Later blocks do so beside others' stores.
+  /// Has threads load a word of an input at once.
   void take_words(Transposed& transposed) const {
     const Operand& operand = operand_of(plan_, transposed);
     const std::int64_t vector = device::kBankBytes / size_bytes(operand.dtype);
-    if (operand.written || vector < 2 || transposed.walk.modes.empty() ||
-        blocks() > blocks_at_once())
-      return;
+    if (operand.written || vector < 2 || transposed.walk.modes.empty()) return;
     const std::size_t inner = transposed.walk.modes.front();
     if (stride_of(operand, inner) != 1 || !are_whole(inner, vector) ||
         !is_aligned(operand, inner, vector))
@@ -140,6 +143,12 @@ class Boxing {
     if (cycles_of_transposed(box_, words, operand) <=
         cycles_of_transposed(box_, transposed, operand))
       transposed = words;
+  }
+
+  /// Whether memory takes longer than all requests and the formula.
+  [[nodiscard]] bool is_hidden_by_memory() const {
+    const Plan boxed = finished();
+    return cycles_per_element(boxed) + cycles_of_formula(boxed) < cycles_of_memory(boxed);
   }
 
   [[nodiscard]] static bool lie_alike(const Operand& one, const Operand& other) {

@@ -147,19 +147,6 @@ double cycles_of(const Plan& plan) {
   return cycles_per_element(plan) + cycles_of_numbers(plan) + cycles_of_accesses(plan);
 }
 
-double cycles_of_formula(const Plan& plan) {
-  double instructions = 0;
-  for (const expr::Node& node : plan.program.nodes) {
-    const expr::Traits& traits = expr::traits(node.op);
-    const bool approximate = is_floating(node.type) &&
-                             size_bytes(node.type) <= kMostBytesWithLarge &&
-                             !traits.approximation.empty();
-    const double own = traits.cost.plain + traits.cost.special;
-    instructions += approximate ? own / kLessByApproximation : own;
-  }
-  return kCyclesOfInstruction * instructions;
-}
-
 /// Whether boxes in the outputs' order take the map, and their instructions less time than those of
 /// a flat one, which memory does not hide.
 bool is_faster_in_order(const Plan& plan, const Plan& flat) {
@@ -177,6 +164,19 @@ bool is_faster_in_order(const Plan& plan, const Plan& flat) {
 }
 
 }  // namespace
+
+double cycles_of_formula(const Plan& plan) {
+  double instructions = 0;
+  for (const expr::Node& node : plan.program.nodes) {
+    const expr::Traits& traits = expr::traits(node.op);
+    const bool approximate = is_floating(node.type) &&
+                             size_bytes(node.type) <= kMostBytesWithLarge &&
+                             !traits.approximation.empty();
+    const double own = traits.cost.plain + traits.cost.special;
+    instructions += approximate ? own / kLessByApproximation : own;
+  }
+  return kCyclesOfInstruction * instructions;
+}
 
 std::optional<Plan> flattened(const Fused& op, const formula::Analysis& analysis,
                               const Plan& plan) {

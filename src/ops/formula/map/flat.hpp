@@ -15,4 +15,7 @@ namespace tilejit::plan {
 [[nodiscard]] std::optional<Plan> flattened(const Fused& op, const formula::Analysis& analysis,
                                             const Plan& plan);
 
+/// Cycles of a multiprocessor per element to issue the formula's instructions.
+[[nodiscard]] double cycles_of_formula(const Plan& plan);
+
 }  // namespace tilejit::plan

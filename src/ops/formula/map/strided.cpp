@@ -46,10 +46,12 @@ double cycles_of_share(const Plan& plan) {
 }  // namespace
 
 double cycles_of_memory(const Plan& plan) {
+  const bool in_box = std::holds_alternative<Box>(plan.family);  // which reads what lies between
   double bytes = 0;
   for (const Operand& operand : plan.operands) {
     if (repeats(operand)) continue;
-    const std::int64_t apart = is_strided(operand) ? operand.modes.front()[0].stride.value() : 1;
+    const std::int64_t apart =
+        !in_box && is_strided(operand) ? operand.modes.front()[0].stride.value() : 1;
     bytes += static_cast<double>(
         std::min<std::int64_t>(device::kSectorBytes, apart * size_bytes(operand.dtype)));
   }

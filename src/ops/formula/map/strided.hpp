@@ -11,7 +11,8 @@ namespace tilejit::plan {
 void suit_strided(Plan& plan);
 
 /// Cycles of a multiprocessor per element in which memory moves what the plan reads and writes:
-/// whole sectors where elements are apart, and nothing of inputs that repeat. Strides are known.
+/// whole sectors where elements are apart, except in boxes, and nothing of inputs that repeat.
+/// Strides are known.
 [[nodiscard]] double cycles_of_memory(const Plan& plan);
 
 }  // namespace tilejit::plan
