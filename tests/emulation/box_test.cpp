@@ -142,6 +142,45 @@ TEST(EmulatedBoxes, OfVectorsAgreeWithTheReference) {
   kernels.verify_all(random);
 }
 
+// Each block begins where a sector of the output does, the first of a row before the space.
+TEST(EmulatedBoxes, OfWholeSectorsAgreeWithTheReference) {
+  struct Case {
+    const char* what;
+    std::vector<Tensor> tensors;
+    const char* formula = "y = x";
+  };
+  const Case cases[] = {
+      {"odd rows of halves",
+       {{"x", f16, "(24,4,4,1025):(1,24600,98400,24)"},
+        {"y", f16, "(24,4,4,1025):(16400,4100,1025,1)"}}},
+      {"even rows, by pairs",
+       {{"x", f16, "(24,4,2,1026):(1,24624,98496,24)"},
+        {"y", f16, "(24,4,2,1026):(8208,2052,1026,1)"}}},
+      {"odd rows of floats, beside others, and places",
+       {{"x", f32, "(24,4,2,1025):(1,24600,98400,24)"},
+        {"z", f32, "(24,4,2,1025):(8200,2050,1025,1)"},
+        {"w", f32, "(1,1,1,1025):(0,0,0,1)"},
+        {"y", f32, "(24,4,2,1025):(8200,2050,1025,1)", Access::inout}},
+       "y = y + x * w - z + iota(3)"},
+      {"a costly formula of bytes",
+       {{"x", u8, "(24,8,4,1025):(1,24600,196800,24)"},
+        {"y", u8, "(24,8,4,1025):(32800,4100,1025,1)"}},
+       "y = u8(255 / (1 + f32(x)))"},
+  };
+  EmulatedKernels kernels;
+  for (const Case& c : cases) {
+    const Fused op{.tensors = c.tensors, .formula = c.formula};
+    const plan::Plan plan =
+        plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
+    EXPECT_TRUE(std::holds_alternative<plan::Box>(plan.family)) << c.what;
+    EXPECT_TRUE(plan.peeled) << c.what;
+    kernels.add(c.what, {.op = op, .symbols = {}, .scalars = {}});
+  }
+  ASSERT_TRUE(kernels.compile());
+  Random random(29);
+  kernels.verify_all(random);
+}
+
 /// Extents, most of them short, of 65,536 elements or more.
 std::vector<std::int64_t> random_extents(Random& random) {
   std::vector<std::int64_t> extents;

@@ -8,6 +8,7 @@
 #include "box/extents.hpp"
 #include "box/requests.hpp"
 #include "core/integer.hpp"
+#include "device/access.hpp"
 #include "device/scale.hpp"
 #include "plan/plans.hpp"
 #include "support/specs.hpp"
@@ -426,6 +427,32 @@ TEST(Boxes, LoadWordsOfInputsIfMemoryDoesNotHideRequests) {
   };
   EXPECT_EQ(bytes_of("y = max(erf(x), z)"), 4);
   EXPECT_EQ(bytes_of("y = max(x, z)"), 2);
+}
+
+TEST(Boxes, BeginOnSectorsOfOutputsWhoseRowsDoNot) {
+  struct Row {
+    const char* what;
+    DType dtype;
+    const char *x, *y;
+    bool on_sectors;
+  };
+  constexpr Row kRows[] = {
+      {"odd rows, those of a box 2.3 MB apart", f16, "(24,224,5,1025):(1,24600,5510400,24)",
+       "(24,224,5,1025):(1148000,5125,1025,1)", true},
+      {"aligned rows", f16, "(24,224,5,1024):(1,24576,5505024,24)",
+       "(24,224,5,1024):(1146880,5120,1024,1)", false},
+      {"rows of a box that begin apart", f16, "(24,223,5,1025):(1,24600,5485800,24)",
+       "(24,223,5,1025):(1142875,5125,1025,1)", false},
+      {"rows that would take a box more", f16, "(24,224,5,1151):(1,27624,6187776,24)",
+       "(24,224,5,1151):(1289120,5755,1151,1)", false},
+  };
+  for (const Row& row : kRows) {
+    const Plan plan = plan_of(permutation(row.dtype, row.x, row.y));
+    EXPECT_EQ(std::holds_alternative<Box>(plan.family) && plan.peeled, row.on_sectors) << row.what;
+    if (!row.on_sectors) continue;
+    EXPECT_EQ(unit_extent(plan, 0) * size_bytes(row.dtype) % device::kSectorBytes, 0) << row.what;
+    EXPECT_EQ(counted_extent(plan, 0).value(), plan.extents[0].value() + 15) << row.what;
+  }
 }
 
 TEST(Boxes, WalksTakeEachElementOnce) {

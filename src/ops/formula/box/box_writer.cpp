@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "box/walks.hpp"
+#include "sheared/shearing.hpp"
 
 namespace tilejit::render {
 using plan::Operand;
@@ -92,15 +93,30 @@ void BoxWriter::write_tile() {
   for (std::size_t m = 0; m < box_.extents.size(); ++m) {
     if (is_ragged(m)) line(fmt::format("  u32 n{};", m));
   }
+  if (plan_.peeled) line("  u32 before;  // elements along mode 0 that lie before the space");
   line("};\n");
   line("TILE_DEVICE Tile tile_at(const Params& p, u32 t) {\n  Tile tile;");
   write_origin();
+  if (plan_.peeled) write_shear();
   for (std::size_t m = 0; m < box_.extents.size(); ++m) {
     if (!is_ragged(m)) continue;
     line(fmt::format("  const i64 left{} = {} - tile.c{};", m, value_of(plan_.extents[m]), m));
     line(fmt::format("  tile.n{0} = left{0} < {1} ? u32(left{0}) : {1};", m, box_.extents[m]));
   }
   line("  return tile;\n}\n");
+}
+
+void BoxWriter::write_shear() {
+  const auto output = std::ranges::find_if(plan_.operands, &Operand::written);
+  const int sector = plan::shear_of(plan_);
+  std::string row;
+  for (std::size_t m = 1; m < box_.extents.size(); ++m) {
+    const std::int64_t behind = plan::stride_of(*output, m) % sector;
+    if (behind != 0)
+      row += fmt::format("{}u32(tile.c{}) * {}", row.empty() ? "" : " + ", m, behind);
+  }
+  line(fmt::format("  tile.c0 -= ({}) % {};  // to where a sector begins", row, sector));
+  line("  tile.before = tile.c0 < 0 ? u32(-tile.c0) : 0;");
 }
 
 void BoxWriter::write_walk(const Walk& walk) {
@@ -110,6 +126,7 @@ void BoxWriter::write_walk(const Walk& walk) {
   line(fmt::format("  static constexpr u32 kActive = {};  // threads that have elements",
                    threads_of(walk)));
   if (!direct) line(fmt::format("  static constexpr int kSteps = {};", code.copies()));
+  const int sector = plan_.peeled ? plan::shear_of(plan_) : 0;
   std::string declarations, digits, exists, fits;
   for (std::size_t i = 0; i < walk.modes.size(); ++i) {
     const std::size_t m = walk.modes[i];
@@ -136,6 +153,10 @@ void BoxWriter::write_walk(const Walk& walk) {
     }
     fits += within;
     exists += is_ragged(m) ? " && " + cut : within;
+    if (m == 0 && plan_.peeled) {
+      const std::string behind = steps == 1 ? "" : fmt::format("step0({}) >= {} || ", step, sector);
+      exists += fmt::format(" && ({}{} >= tile.before)", behind, coordinate);
+    }
   }
   line(declarations + ";  // of a thread's first element\n");
   line("  TILE_DEVICE void begin(u32 t) {");

@@ -28,6 +28,7 @@ class BoxWriter final : public TilesWriter {
   [[nodiscard]] const char* initial() const { return computes_all_ ? " = {}" : ""; }
   void write_shared();
   void write_tile();
+  void write_shear();
   /// Writes the members that every walk has: where thread t begins, and which steps exist.
   void write_walk(const plan::Walk& walk);
   void write_direct_walk();

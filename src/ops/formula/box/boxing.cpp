@@ -56,6 +56,9 @@ class Boxing {
   /// The best plan with boxes of at most `most` elements; nothing if no operand gains by it.
   std::optional<Plan> with_boxes_of(std::int64_t most) {
     box_ = {.extents = choose_extents(plan_, most)};
+    const auto side = sheared_side(plan_, box_.extents, kMostElements);
+    sheared_ = side.has_value();
+    if (side) box_.extents[0] = *side;
     choose_walks(kMostThreads / 2);
     stage(kSharedCycles);
     // Tiles stage what they transpose, too, and elements of a box take no index arithmetic.
@@ -115,8 +118,9 @@ class Boxing {
       }
       transposed.run.clear();
       choose_pitch(plan_, box_, transposed);
-      if (const auto by_runs = copied_by_runs(plan_, box_, transposed);
-          by_runs && cycles_of_transposed(box_, *by_runs, operand_of(plan_, transposed)) <
+      // A sheared box begins outside the space, where there is nothing to copy.
+      const auto by_runs = sheared_ ? std::nullopt : copied_by_runs(plan_, box_, transposed);
+      if (by_runs && cycles_of_transposed(box_, *by_runs, operand_of(plan_, transposed)) <
                          cycles_of_transposed(box_, transposed, operand_of(plan_, transposed)))
         transposed = *by_runs;
     }
@@ -135,7 +139,7 @@ class Boxing {
     if (operand.written || vector < 2 || transposed.walk.modes.empty()) return;
     const std::size_t inner = transposed.walk.modes.front();
     if (stride_of(operand, inner) != 1 || !are_whole(inner, vector) ||
-        !is_aligned(operand, inner, vector))
+        !is_aligned(operand, inner, vector) || (inner == 0 && sheared_))
       return;
     Transposed words = transposed;
     words.walk = walk_along(box_, order_of(operand), threads_, vector);
@@ -310,7 +314,7 @@ class Boxing {
       const auto below = static_cast<std::int64_t>(std::bit_floor(std::uint64_t(whole[m] - 1)));
       for (const std::int64_t side : {core::ceil_div(whole[m], 2), below, below / 2}) {
         box_.extents = whole;
-        if (side < 1 || side >= whole[m]) continue;
+        if (side < 1 || side >= whole[m] || (m == 0 && sheared_)) continue;
         std::vector<std::int64_t> shorter = whole;
         shorter[m] = side;
         if (!has_long_runs(shorter)) continue;
@@ -343,7 +347,8 @@ class Boxing {
     Plan plan = plan_;
     plan.family = box_;
     plan.vector = static_cast<int>(box_.direct.vector);
-    plan.ragged = plan.peeled = false;
+    plan.ragged = false;
+    plan.peeled = sheared_;
     for (Operand& operand : plan.operands) {
       operand.shifted = false;
       operand.access_bytes = size_bytes(operand.dtype);
@@ -369,6 +374,7 @@ class Boxing {
   Box box_;
   double cost_of_idle_ = 0;   ///< threads; 0 where only instructions count
   std::int64_t threads_ = 0;  ///< that walks were chosen for
+  bool sheared_ = false;      ///< boxes begin where sectors of the output do
   std::int64_t vector_ = 1;   ///< elements that a thread takes at once in the outputs' order
 };
 

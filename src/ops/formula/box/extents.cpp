@@ -244,6 +244,26 @@ std::vector<std::int64_t> choose_extents(const Plan& plan, std::int64_t most) {
   return Extents(plan).best_of(most);
 }
 
+std::optional<std::int64_t> sheared_side(const Plan& plan, const std::vector<std::int64_t>& extents,
+                                         std::int64_t most) {
+  const auto output = std::ranges::find_if(plan.operands, &Operand::written);
+  if (std::ranges::count(plan.operands, true, &Operand::written) != 1 || stride_of(*output, 0) != 1)
+    return std::nullopt;
+  const std::int64_t sector = device::kSectorBytes / size_bytes(output->dtype);
+  bool begin_apart = false;
+  for (std::size_t m = 1; m < extents.size(); ++m) {
+    if (plan.extents[m].is(1) || stride_of(*output, m) % sector == 0) continue;
+    if (extents[m] > 1) return std::nullopt;
+    begin_apart = true;
+  }
+  const std::int64_t all = plan.extents[0].value(), now = extents[0];
+  const std::int64_t side = core::ceil_div(now, sector) * sector;
+  if (!begin_apart || now == all || product_of(extents) / now * side > most ||
+      core::ceil_div(all + sector - 1, side) > core::ceil_div(all, now))
+    return std::nullopt;
+  return side;
+}
+
 std::int64_t run_bytes(const Plan& plan, const Operand& operand,
                        const std::vector<std::int64_t>& extents) {
   return Extents(plan, extents).run_of(operand).bytes;

@@ -177,7 +177,9 @@ void add_accesses(const Plan& plan, const Operand& operand, const OperandFigures
     demand.accesses += 2 * count / of_access;
   const double words = count * std::max(1.0, operand.access_bytes / kWord) / of_access;
   if (operand.shifted) demand.shifted_words += 2 * words;
-  if (plan.peeled && operand.reach == Reach::contiguous) demand.shifted_words += words / 2;
+  const bool in_box = std::holds_alternative<plan::Box>(plan.family);  // by elements
+  if (plan.peeled && !in_box && operand.reach == Reach::contiguous)
+    demand.shifted_words += words / 2;
   const double ratio = figures.sectors ? figures.sectors->ratio() : 1;
   demand.sectors += count * bytes / kSector * ratio;
 }

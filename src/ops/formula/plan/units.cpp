@@ -52,7 +52,8 @@ std::string_view template_name(const Plan& plan) noexcept {
 
 Dim counted_extent(const Plan& plan, std::size_t m) {
   if (m != 0 || !plan.peeled || plan.extents[0].is(0)) return plan.extents[m];
-  const bool sheared = std::holds_alternative<Sheared>(plan.family);
+  const bool sheared =
+      std::holds_alternative<Sheared>(plan.family) || std::holds_alternative<Box>(plan.family);
   return plan.extents[0].value() + (sheared ? shear_of(plan) : plan.vector) - 1;
 }
 

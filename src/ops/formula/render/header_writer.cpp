@@ -81,7 +81,8 @@ void HeaderWriter::write_includes(const std::string& code) {
   if (has(Form::strided)) include("strided");
   const auto comes_in_pieces = [&](const Operand& operand) { return is_split(operand); };
   if (std::ranges::any_of(plan_.operands, comes_in_pieces)) include("split");
-  if (plan_.peeled) include("peeled");
+  const bool by_elements = std::holds_alternative<plan::Box>(plan_.family);
+  if (plan_.peeled && !by_elements) include("peeled");
   if (std::ranges::any_of(plan_.operands, &Operand::shifted)) include("shifted");
   for (const std::string_view header : own_headers()) include(header);
   if (uses({b8})) include("b8");
