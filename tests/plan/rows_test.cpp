@@ -43,6 +43,10 @@ TEST(Rows, WithShortRunsHaveTheirThreadsSideBySide) {
       {"odd runs in clusters", "(3000,300,3):(900,3,1)", kNorm, true, 64, 256, 8, 1, 18},
       {"few rows", "(300,30,3):(90,3,1)", kNorm, false, 256, 256, 1, 1, 4},
       {"too few for blocks to wait", "(42,49,9):(441,9,1)", kNorm, true, 256, 256, 1, 1, 2},
+      {"eight, if they fill the device", "(144,65536,3):(196608,3,1)", kNorm, true, 32, 256, 1, 1,
+       14},
+      {"four are whole sectors", "(128,65536,4):(262144,4,1)", kNorm, true, 32, 128, 1, 1, 4},
+      {"a warp has eight anyway", "(7,90000,9):(810000,9,1)", kNorm, false, 4, 128, 1, 1, 16},
       {"rows with gaps between them", "(512,2448,4):(19584,8,1)", kNorm, false, 256, 256, 1, 1, 2},
   };
   for (const Row& row : kRows) {

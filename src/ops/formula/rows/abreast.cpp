@@ -16,7 +16,9 @@ using core::ceil_div;
 using core::power_of_two_from;
 
 constexpr int kMostThreads = 512;  // of a block
-// Rows side by side, of those that are held: four, or more of them until they have so many bytes.
+// Rows side by side, of those that are held: four, or more of them until they have so many bytes,
+// twice as many if these are no whole sectors and the device is full: fewer of their sectors are
+// another block's, too.
 constexpr int kFewRows = 4, kFewBytes = 48;
 constexpr int kNarrowAccess = 2;        // bytes
 constexpr int kMostBlocks = 8;          // of a cluster
@@ -74,18 +76,30 @@ std::optional<RowShape> shape_abreast(const Plan& plan, Rows rows, std::int64_t 
     }
     return false;
   };
+  // A warp that has enough rows anyway accesses fewer sectors if a row's threads are neighbours.
+  const std::int64_t of_run = plan.extents[0].value() / plan.vector;  // vectors
+  const auto shape_of = [&](int side) {
+    const int threads = rows.row_threads * side;
+    rows.abreast = threads > kWarp || rows.row_threads > of_run || rows.cluster > 1;
+    return RowShape{rows, threads};
+  };
   // Blocks wait for their rows together: small ones, with a few rows each, wait for less.
   const int few = std::max(side_by_side(kFewBytes), std::min(kFewRows, power_of_two_from(*count)));
+  const bool are_whole = few * run % device::kSectorBytes == 0;
+  const int many = are_whole ? few : std::max(few, side_by_side(2 * kFewBytes));
   const auto held = [&]() -> std::optional<RowShape> {
     // A block of twice as many threads waits for less than two blocks of a cluster.
     for (const int threads : {kMostThreads / 2, kMostThreads}) {
-      if (holds(few, threads, kFewRegisters, 1)) return RowShape{rows, rows.row_threads * few};
+      for (const int side : {many, few}) {
+        if (!holds(side, threads, kFewRegisters, 1)) continue;
+        const bool full = *count * rows.row_threads >= device::kThreadsAtOnce;
+        if (full || side == few) return shape_of(side);
+      }
     }
     for (const int most : {kFewRegisters, kManyRegisters}) {
       for (const int threads : {kMostThreads / 2, kMostThreads}) {
         for (const int side : {few, side_by_side(device::kSectorBytes)})
-          if (holds(side, threads, most, most_blocks))
-            return RowShape{rows, rows.row_threads * side};
+          if (holds(side, threads, most, most_blocks)) return shape_of(side);
       }
     }
     return std::nullopt;
@@ -103,7 +117,7 @@ std::optional<RowShape> shape_abreast(const Plan& plan, Rows rows, std::int64_t 
   share_among_blocks(plan, ceil_div(*count, side), rows.row_threads * side,
                      *vectors / rows.row_threads, rows);
   if (rows.splits > 1 && least_access(plan, rows) <= kNarrowAccess) rows.splits *= 2;
-  return RowShape{rows, rows.row_threads * side};
+  return shape_of(side);
 }
 
 }  // namespace tilejit::plan
