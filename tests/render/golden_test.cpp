@@ -194,6 +194,24 @@ bool has_text(DType dtype, const std::string& rows, const std::string& length, c
   return render::render_header(plan).find(text) != std::string::npos;
 }
 
+// 1804/136 of the sweep: behind branches, exponentials were computed once more to be stored.
+TEST(Render, OddRowsThatAreStoredHaveNoBranchesIfTheirValuesAreHeavy) {
+  const auto computes_always = [](const std::string& length, const char* formula) {
+    const std::string layout = "(40000," + length + "):(" + length + ",1)";
+    const Fused op{
+        .tensors = {{"x", f16, layout}, {"y", f16, layout}}, .formula = formula, .axis = {1}};
+    const std::string header = render::render_header(
+        plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'}));
+    return header.find("kComputesAlways = true") != std::string::npos;
+  };
+  constexpr const char* kSoftmax = "e = exp(0.5 * x - max(0.5 * x)); y = e / sum(e)";
+  EXPECT_TRUE(computes_always("333", kSoftmax));
+  EXPECT_TRUE(computes_always("1333", kSoftmax)) << "two warps, each with an end";
+  EXPECT_FALSE(computes_always("2047", kSoftmax)) << "too many values for registers";
+  EXPECT_FALSE(computes_always("4097", kSoftmax)) << "most warps have no ends";
+  EXPECT_FALSE(computes_always("333", "y = x / sum(abs(x))")) << "light";
+}
+
 TEST(Render, OddRowsOfValuesHaveNoBranchesAroundTheirEnds) {
   const auto short_rows = [](DType dtype, const char* formula) {
     return has_text(dtype, "40000", "333", formula, "kComputesAlways = true");

@@ -180,6 +180,21 @@ bool drops_ends(const plan::Plan& plan, const plan::Rows& rows, const Passes& pa
   return plan.vector < kManyElements && cost >= kHeavyValues;
 }
 
+constexpr int kMostOfStoredValues = 50;  // registers
+
+/// Whether the pass that stores peeled rows would compute heavy values again because of conditions
+/// in another pass. Threads must have registers for the vectors that they hold, for the values of
+/// all of their elements, and for a vector that they store. One or two warps that share a row have
+/// its ends; most of more warps do not branch both ways.
+bool stores_heavy_values(const plan::Plan& plan, const plan::Rows& rows, const Passes& passes) {
+  if (!std::holds_alternative<plan::Rows>(plan.family) || !plan::writes_elements(plan) ||
+      rows.register_vectors == 0 || rows.row_threads > 2 * plan::kWarp || passes.count == 1)
+    return false;
+  const int of_vector = plan::registers_of_vector(plan, rows) + plan.vector;
+  return cost_of_element(plan, passes) >= kHeavyValues &&
+         rows.register_vectors * of_vector + plan.vector <= kMostOfStoredValues;
+}
+
 }  // namespace
 
 bool computes_always(const plan::Plan& plan, const plan::Rows& rows, const Passes& passes) {
@@ -191,6 +206,7 @@ bool computes_always(const plan::Plan& plan, const plan::Rows& rows, const Passe
       plan::vectors_in_row(plan, rows) == plan::threads_of_row(rows) * rows.register_vectors;
   if (whole && !(rows.along() && plan.ragged)) return false;  // nothing is conditional
   if (plan.peeled && drops_ends(plan, rows, passes)) return true;
+  if (plan.peeled && stores_heavy_values(plan, rows, passes)) return true;
   bool rescales = false;
   for (int pass = 0; pass < passes.count; ++pass)
     rescales = rescales || !passes.rescaled(plan.program, pass).empty();
