@@ -610,7 +610,7 @@ TEST(Rows, ThatFewBlocksReadOnceAreLoadedAtOnce) {
   EXPECT_EQ(held(f32, "(20,1536):(1536,1)", "20:1"), 0) << "vectors of 4 in one turn";
 }
 
-// 5 vectors by 4 threads are steps of 64 and 16 bytes, which begin and end within sectors.
+// 7 vectors by 4 threads are steps of 64 and 48 bytes, which begin and end within sectors.
 TEST(Rows, ThatBeginWithinSectorsAreStoredInFewSteps) {
   const auto threads = [](const std::string& layout, DType dtype, bool stores) {
     Fused op = softmax(layout, dtype);
@@ -619,10 +619,26 @@ TEST(Rows, ThatBeginWithinSectorsAreStoredInFewSteps) {
     return rows_of(plan_of(op))->row_threads;
   };
   EXPECT_EQ(threads("(200000,12):(12,1)", f32, true), 4);
-  EXPECT_EQ(threads("(200000,20):(20,1)", f32, true), 8);
+  EXPECT_EQ(threads("(200000,28):(28,1)", f32, true), 8);
   EXPECT_EQ(threads("(200000,104):(104,1)", f16, true), 8);
   EXPECT_EQ(threads("(200000,24):(24,1)", f32, true), 2);
   EXPECT_EQ(threads("(200000,12):(12,1)", f32, false), 1);
+}
+
+// 2401/47 of the sweep: 8 threads, 3 of them idle, took longer to divide than memory takes.
+TEST(Rows, ThatBeginWithinSectorsHaveNoIdleThreadsIfTheseTakeLongerThanMemory) {
+  const auto threads = [](const std::string& rows, const char* formula,
+                          const std::string& pitch = "40") {
+    const std::string layout = "(" + rows + ",40):(" + pitch + ",1)";
+    Fused op = test::make_op(bf16, {{"x", layout}, {"y", layout}}, formula);
+    op.axis = {1};
+    return rows_of(plan_of(op))->row_threads;
+  };
+  constexpr const char* kDivides = "v = 1 / (abs(x) + 1); y = v / (mean(abs(v)) + 1)";
+  EXPECT_EQ(threads("264708", kDivides), 4);
+  EXPECT_EQ(threads("264708", "y = x - mean(x)"), 8) << "light";
+  EXPECT_EQ(threads("40000", kDivides), 8) << "the device has few threads";
+  EXPECT_EQ(threads("264708", kDivides, "48"), 8) << "parts of other rows' sectors";
 }
 
 TEST(Rows, OfWordsAreNotPeeledIfAnInputWouldBeShifted) {

@@ -106,6 +106,16 @@ double instructions_of_row(const Plan& plan, const Rows& rows, std::int64_t vect
          (kOfThread + reductions * (kOfReduction + exchange) + steps * of_vector);
 }
 
+/// Whether the next row begins where a row of one mode ends, in all operands of the full space.
+bool follow_each_other(const Plan& plan, const Rows& rows) {
+  if (rows.count != 1 || plan.extents.size() < 2) return false;
+  return std::ranges::all_of(plan.operands, [&](const Operand& operand) {
+    if (!streams(plan, rows, operand)) return true;
+    const OperandMode& next_row = operand.modes[1];
+    return next_row.size() == 1 && next_row[0].stride == plan.extents[0];
+  });
+}
+
 }  // namespace
 
 bool writes_elements(const Plan& plan) {
@@ -154,13 +164,22 @@ int threads_of_busy_device(const Plan& plan, Rows rows, std::int64_t vectors,
 }
 
 int threads_of_odd_rows(const Plan& plan, const Rows& rows, std::int64_t vectors) {
-  int threads = rows.row_threads;
   if (vectors % 2 == 0 || !writes_elements(plan) ||
       least_access(plan, rows) != device::kWidestAccess || plan.peeled)
-    return threads;
-  const auto steps = [&] { return ceil_div(vectors, threads); };
-  while (threads < kWarp && steps() > 1 && kLeastVectorsOfStep * steps() > vectors) threads *= 2;
-  return threads;
+    return rows.row_threads;
+  Rows more = rows;
+  const auto steps = [&] { return ceil_div(vectors, more.row_threads); };
+  while (more.row_threads < kWarp && steps() > 1 && kLeastVectorsOfStep * steps() > vectors)
+    more.row_threads *= 2;
+  const auto count = vectors_across_rows(plan, rows);
+  if (!count || *count * rows.row_threads < kThreadsOfBusy || !follow_each_other(plan, rows) ||
+      has_alike_rows(plan, rows))
+    return more.row_threads;
+  const bool idle = 3 * vectors <= 2 * more.row_threads;  // a third of the threads
+  const double most = idle ? kInstructionsOfByte : kManyOfByte;
+  const bool longer =
+      instructions_of_row(plan, more, vectors) >= most * streamed_bytes(plan, rows, vectors);
+  return longer ? rows.row_threads : more.row_threads;
 }
 
 int threads_of_words(const Plan& plan, const Rows& rows, std::int64_t vectors) {

@@ -26,7 +26,7 @@ inline constexpr int kFewRegisters = 32;
 
 /// Threads of a row of `vectors`, at least those of `rows`. Stored rows of an odd number of 16-byte
 /// vectors begin within sectors, so that each step of a row's threads shares a sector with another
-/// step or row: few steps have few vectors.
+/// step or row: few steps have few vectors, unless the instructions of a full device take longer.
 [[nodiscard]] int threads_of_odd_rows(const Plan& plan, const Rows& rows, std::int64_t vectors);
 
 /// The same of rows that are held and come by words: a thread has four of them, if three quarters
