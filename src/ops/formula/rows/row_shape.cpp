@@ -151,10 +151,13 @@ int threads_of_tiny(const Plan& plan, const Rows& rows, std::int64_t vectors) {
     if (writes_elements(plan) && plan.vector >= kFewElements && threads < kFewRowThreads &&
         all <= device::kThreadsAtOnce && vectors > kVectorsOfThread * threads)
       return true;
+    if (threads < kWarp / 2) return false;
     const bool gains = is_one_pass(plan) && gains_by_more(plan, rows, vectors, threads);
     return all <= kFewThreads && (vectors > std::int64_t{kStepsOfThread} * threads || gains);
   };
-  while (count && threads >= kWarp / 2 && threads < kMaxThreads / 2 && are_few()) threads *= 2;
+  // A row's only thread exchanges nothing. Runs of several rows of a warp may share sectors.
+  const int least = rows.count == 1 ? 2 : kWarp / 2;
+  while (count && threads >= least && threads < kMaxThreads / 2 && are_few()) threads *= 2;
   return threads;
 }
 
