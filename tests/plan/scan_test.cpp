@@ -53,6 +53,8 @@ TEST(Scan, RowsAreSharedByThreadsOrBlocks) {
       {"longer", scan("(33,65536):(65536,1)", bf16, kAcross), false, 16, 256, 3, 3, 1, 0},
       {"few columns", scan("(1000000,64):(64,1)", bf16, kAcross), false, 64, 512, 0, 4, 489,
        64 * 489 * 4},
+      {"few columns of few chunks", scan("(4000,512):(512,1)", f16, kAcross), false, 64, 256, 0, 4,
+       16, 512 * 16 * 4},
       {"wide accumulators", scan("(8192,4096):(4096,1)", i8, kAcross), false, 128, 512, 0, 4, 1, 0},
       {"of integers", scan("100000000:1", i32), true, 256, 256, 0, 4, 520, 520 * 8},
   };

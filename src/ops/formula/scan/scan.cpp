@@ -199,7 +199,8 @@ class Chooser {
     const std::int64_t blocks = count_ ? ceil_div(*count_, groups) : device::kWantedBlocks;
     threads_ = !turns && blocks >= kFewBlocks && blocks < 2 * device::kManyBlocks ? kManyThreads
                                                                                   : kThreads;
-    if (!turns && blocks < kFewBlocks && *count_ >= 2 * groups && is_shared(kThreads / groups)) {
+    if (!turns && blocks < kFewBlocks && *count_ >= 2 * groups && is_shared(kThreads / groups) &&
+        ceil_div(blocks, std::int64_t{2}) * chunks(kThreads / groups) >= device::kWantedBlocks) {
       groups *= 2;  // since length gives enough blocks, each takes a wider strip
       threads_ *= 2;
     }
