@@ -166,12 +166,12 @@ class Chooser {
       threads_ = std::max(threads_, kThreads);
   }
 
-  /// Bytes of a row that are read and written.
+  /// Bytes of a row that memory reads and writes.
   [[nodiscard]] std::int64_t bytes_of_row() const {
     std::int64_t bytes = 0;
     for (const Operand& operand : plan_.operands) {
       const int times = (operand.read ? 1 : 0) + (operand.written ? 1 : 0);
-      if (!operand.every_row && !operand.per_row && varies_in_row(operand, rows_))
+      if (!operand.per_row && !repeats(operand) && varies_in_row(operand, rows_))
         bytes += times * length_.value_or(kThreads) * plan_.vector * size_bytes(operand.dtype);
     }
     return bytes;
