@@ -205,11 +205,13 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const Thread self{p, row, vectors, rank, group};
     // Of rows side by side, shared memory has only those that exist.
     const auto load = [&](int s, Index v) { vectors[s].load(p, row, v); };
+    if (kColumns == 1 || active) {
 #ifdef SHARES_SCANNED_ROWS
-    self.for_each_or_last(load);
+      self.for_each_or_last(load);
 #else
-    if (kColumns == 1 || active) self.for_each(load);
+      self.for_each(load);
 #endif
+    }
 #ifdef HOLDS_VALUES
     self.for_each([&](int s, Index v) { vectors[s].hold_values(p, row, v); });
 #endif

@@ -44,9 +44,11 @@ TEST(Slabs, AreColumnsOfNarrowAccesses) {
   long_scaled_scan.formula = "y = cumsum(x / max(x))";
   Fused long_words = softmax_of("(400,1000,333):(333000,333,1)", f32);
   long_words.formula = "y = cumsum(x)";
-  Fused short_scan = softmax_of("(10000,200,5):(1000,5,1)", bf16);
+  Fused longer_scaled_scan = softmax_of("(1000,6400,5):(32000,5,1)", bf16);
+  longer_scaled_scan.formula = "y = cumsum(x / max(x))";
+  Fused short_scan = softmax_of("(10000,100,100):(10000,100,1)", bf16);
   short_scan.formula = "y = cumsum(x)";
-  Fused three_long_scans = softmax_of("(1000,640,3):(1920,3,1)", bf16);
+  Fused three_long_scans = softmax_of("(1000,6400,3):(19200,3,1)", bf16);
   three_long_scans.formula = "y = cumsum(x)";
   Fused few_long_scans = softmax_of("(100,6400,5):(32000,5,1)", bf16);
   few_long_scans.formula = "y = cumsum(x)";
@@ -58,7 +60,8 @@ TEST(Slabs, AreColumnsOfNarrowAccesses) {
       {"columns of two modes", softmax_of("(100000,3,7,5):(105,35,5,1)", bf16), true},
       {"scanned", scan, true},
       {"a scanned row that no thread holds", long_scan, true},
-      {"the same, reduced before", long_scaled_scan, false},
+      {"the same, reduced before", long_scaled_scan, true},
+      {"the same of rows that no threads hold", longer_scaled_scan, false},
       {"the same of few slabs", few_long_scans, false},
       {"the same of three columns", three_long_scans, false},
       {"a row of less than four chunks", short_scan, false},
@@ -131,6 +134,31 @@ TEST(Slabs, ThatStoreSectorsHaveMoreThreads) {
   EXPECT_EQ(threads_of("(2000000,1,10):(200,20,20)"), 256);
 }
 
+// 2203/11 of the sweep, 2047 slabs of 190 x 9 f32: 19.0 us as columns.
+TEST(Slabs, OfScannedRowsThatNoThreadHoldsAreSharedByThreads) {
+  struct Row {
+    const char* layout;
+    DType dtype;
+    int row_threads, register_vectors;
+  };
+  constexpr Row kRows[] = {
+      {"(100000,60,5):(300,5,1)", bf16, 1, 60},   {"(2047,190,9):(1710,9,1)", f32, 16, 13},
+      {"(2644,177,2):(354,2,1)", f32, 32, 7},     {"(72659,171,2):(342,2,1)", f16, 8, 23},
+      {"(1720,1024,2):(2048,2,1)", bf16, 32, 33},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.layout);
+    Fused op = softmax_of(row.layout, row.dtype);
+    op.formula = "y = cumsum(x)";
+    const Plan plan = plan_of(op);
+    const StagedRows* const staged = slabs_of(plan);
+    ASSERT_NE(staged, nullptr);
+    EXPECT_EQ(staged->row_threads, row.row_threads);
+    EXPECT_EQ(staged->register_vectors, row.register_vectors);
+    EXPECT_EQ(staged->stages, 0);
+  }
+}
+
 // Rows that are only scanned pass by in chunks if no thread holds them.
 TEST(Slabs, OfLongScannedRowsComeInChunks) {
   struct Row {
@@ -141,7 +169,7 @@ TEST(Slabs, OfLongScannedRowsComeInChunks) {
   constexpr Row kRows[] = {
       {"(100000,60,5):(300,5,1)", bf16, 160, 60, 0},
       {"(742,2679,77):(206283,77,1)", f16, 96, 32, 3},
-      {"(20000,700,7):(4900,7,1)", bf16, 32, 64, 3},
+      {"(20000,700,15):(10500,15,1)", bf16, 32, 64, 3},
       {"(742,2679,31):(83049,31,1)", f32, 32, 32, 3},
   };
   for (const Row& row : kRows) {

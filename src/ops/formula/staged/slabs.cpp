@@ -91,18 +91,25 @@ Plan with_slabs(const Plan& plan, const Rows& rows, std::size_t inner) {
   return slabs;
 }
 
-/// Threads share rows until each holds few elements; more of them if the device has room.
+/// Threads share rows until each holds few elements; more of them if the device has room. A row
+/// that is scanned has one thread if that holds it, since several fold their parts first, and
+/// chunks of rows go through large slabs.
 void share_rows(const Plan& plan, std::int64_t rows, StagedRows& staged) {
   const std::int64_t length = plan.extents.front().value();
   const std::int64_t wanted = widest_vector(plan) < kWord ? kHeldVectors : kHeldWords;
   const std::int64_t most = most_held(plan, staged);
   const auto held = [&] { return ceil_div(length, staged.row_threads); };
   staged.row_threads = 1;
-  while (!staged.direction && staged.row_threads < kWarp &&
+  const bool shared =
+      !staged.direction ||
+      (held() > most && staged.columns * shared_bytes_of_row(plan, staged) <= kMostBytesOfSlabs);
+  while (shared && staged.row_threads < kWarp &&
          (held() > most || 9 * length > 10 * wanted * staged.row_threads ||
           (held() > kFewHeld && rows * staged.row_threads < device::kThreadsAtOnce)))
     staged.row_threads *= 2;
-  staged.register_vectors = held() <= most ? static_cast<int>(held()) : 0;
+  // Parts of a row that follow one another are odd, so that threads ask different banks.
+  const std::int64_t part = staged.direction && staged.row_threads > 1 ? held() | 1 : held();
+  staged.register_vectors = part <= most ? static_cast<int>(part) : 0;
 }
 
 /// Blocks have several slabs until they read enough, if there are enough blocks.
