@@ -134,6 +134,20 @@ TEST(Slabs, ThatStoreSectorsHaveMoreThreads) {
   EXPECT_EQ(threads_of("(2000000,1,10):(200,20,20)"), 256);
 }
 
+// Threads that only reduce take fewer turns while the device has room for more of them, as long as
+// these are 2,048 a multiprocessor.
+TEST(Slabs, ThatAreOnlyReducedHaveThreadsForTheWholeDevice) {
+  const auto turns_of = [](const std::string& slabs, const std::string& y, const char* formula) {
+    Fused op = test::make_op(f16, {{"x", "(" + slabs + ",3,17):(51,17,1)"}, {"y", y}}, formula);
+    op.axis = {1};
+    const Plan plan = plan_of(op);
+    return slabs_of(plan) == nullptr ? 0 : slabs_of(plan)->turns;
+  };
+  EXPECT_EQ(turns_of("48285", "(48285,1,17):(17,17,1)", "y = max(x)"), 4);
+  EXPECT_EQ(turns_of("48285", "(48285,3,17):(51,17,1)", "y = x - max(x)"), 6);
+  EXPECT_EQ(turns_of("482850", "(482850,1,17):(17,17,1)", "y = max(x)"), 7);
+}
+
 // 2203/11 of the sweep, 2047 slabs of 190 x 9 f32: 19.0 us as columns.
 TEST(Slabs, OfScannedRowsThatNoThreadHoldsAreSharedByThreads) {
   struct Row {

@@ -8,6 +8,7 @@
 #include "device/access.hpp"
 #include "device/device.hpp"
 #include "device/scale.hpp"
+#include "rows/row_threads.hpp"
 #include "rows/rows.hpp"
 #include "staged/runs.hpp"
 
@@ -128,9 +129,12 @@ void fill_block(Plan& plan, std::int64_t count, StagedRows& staged) {
   const bool scatters = std::ranges::any_of(plan.operands, [](const Operand& operand) {
     return operand.per_row && !operand.modes[1][0].stride.is(1);
   });
-  const std::int64_t suited = std::clamp<std::int64_t>(
-      staged.slabs * bytes / (scatters ? kBytesOfScattered : kBytesOfThread), kLeastThreads,
-      kMostThreads);
+  // Threads that only reduce take no turns while the device has room for more of them.
+  const std::int64_t room =
+      writes_elements(plan) ? 0
+                            : kResidentThreads * staged.slabs / std::max<std::int64_t>(1, count);
+  const std::int64_t wide = staged.slabs * bytes / (scatters ? kBytesOfScattered : kBytesOfThread);
+  const auto suited = std::clamp<std::int64_t>(std::max(room, wide), kLeastThreads, kMostThreads);
   const std::int64_t all = rows * staged.row_threads;
   const bool takes_one = 2 * all <= 3 * suited && all <= kMostThreads;
   const std::int64_t turns = takes_one ? 1 : ceil_div(all, suited);
