@@ -196,7 +196,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   RowTotals totals;
 #endif
 #pragma unroll 1
-  for (int slot = group; slot < kSlots; slot += kGroups) {
+  for (int turn = 0; turn < kSlots / kGroups; ++turn) {
+    const int slot = turn * kGroups + group;
     const bool active = slot < rows;
     if (kRowThreads == 1 && !active) break;  // groups of several run too: they share warps
     Row row = row_at(p, active ? first + slot : total - 1);
