@@ -44,6 +44,7 @@ constexpr std::int64_t kMostSharedBytes = 32 * 1024;    // of a block
 constexpr std::int64_t kLeastElements = std::int64_t{1} << 18;
 constexpr std::int64_t kLeastElementsOfWords = std::int64_t{1} << 20;
 constexpr double kMostBySector = 2;  // bytes of sectors, for each that a warp reads directly
+constexpr std::int64_t kScanningWarps = 48 * device::kMultiprocessors;  // by their registers
 constexpr std::int64_t kStartedBlocks = 128 * device::kWantedBlocks;
 constexpr std::int64_t kManyBlocks = 2 * device::kWantedBlocks;
 
@@ -193,7 +194,7 @@ bool suits_staging(const Plan& plan, const Tuning& tuning) {
   if (bytes == 0 || !suits || length < 2 || vectors * bytes > kMostBytesOfRow) return false;
   // Copies of rows that are scanned take longer than they save while the device runs a warp for
   // each.
-  const bool along = direction_of(plan) ? count && *count * kWarp <= kResidentThreads
+  const bool along = direction_of(plan) ? count && *count <= kScanningWarps
                                         : has_full_lanes_with_weights(plan, vectors, bytes) ||
                                               takes_more_threads(plan, *rows, kMostRowThreads);
   if (along) return false;
