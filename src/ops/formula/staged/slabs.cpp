@@ -110,7 +110,10 @@ void share_rows(const Plan& plan, std::int64_t rows, StagedRows& staged) {
     staged.row_threads *= 2;
   // Parts of a row that follow one another are odd, so that threads ask different banks.
   const std::int64_t part = staged.direction && staged.row_threads > 1 ? held() | 1 : held();
-  staged.register_vectors = part <= most ? static_cast<int>(part) : 0;
+  // A block's threads share the rows of fused_scan.cu, which a warp would go through too slowly.
+  const bool slow = staged.direction && held() >= 2 * kHeldWords && staged.row_threads == kWarp &&
+                    rows * kWarp < device::kThreadsAtOnce;
+  staged.register_vectors = part <= most && !slow ? static_cast<int>(part) : 0;
 }
 
 /// Blocks have several slabs until they read enough, if there are enough blocks.
@@ -266,9 +269,13 @@ std::optional<Plan> plan_by_slabs(const Plan& plan) {
       count * length < (narrow ? kLeastElements : kLeastElementsOfWords))
     return std::nullopt;
   if (staged.columns * shared_bytes_of_row(slabs, staged) <= room) share_rows(slabs, count, staged);
-  if (staged.register_vectors == 0)
-    return scan_by_chunks(slabs, number, room, staged) ? std::optional(std::move(slabs))
-                                                       : std::nullopt;
+  // Chunks of fewer columns than a warp has lanes would leave these idle.
+  const bool fills = staged.columns >= kWarp && staged.row_threads > 1;
+  if (staged.register_vectors == 0 || (staged.direction && fills)) {
+    Plan chunks = slabs;
+    if (scan_by_chunks(chunks, number, room, std::get<StagedRows>(chunks.family))) return chunks;
+    if (staged.register_vectors == 0) return std::nullopt;
+  }
   fill_block(slabs, number, staged);
   return slabs;
 }
