@@ -51,10 +51,14 @@ TEST(Scan, RowsAreSharedByThreadsOrBlocks) {
       {"the longest that a thread holds", scan("(32,75536):(75536,1)", bf16, kAcross), false, 1,
        256, 32, 32, 1, 0},
       {"longer", scan("(33,65536):(65536,1)", bf16, kAcross), false, 16, 256, 3, 3, 1, 0},
-      {"few columns", scan("(1000000,64):(64,1)", bf16, kAcross), false, 64, 512, 0, 4, 489,
-       64 * 489 * 4},
+      {"few columns", scan("(1000000,64):(64,1)", bf16, kAcross), false, 64, 512, 0, 4, 131,
+       64 * 131 * 4},
       {"few columns of few chunks", scan("(4000,512):(512,1)", f16, kAcross), false, 64, 256, 0, 4,
        16, 512 * 16 * 4},
+      {"more chunks than blocks that run at once", scan("(3304,1024):(1024,1)", f16, kAcross),
+       false, 64, 256, 0, 4, 7, 1024 * 7 * 4},
+      {"strips of half a sector", scan("(4000,128):(130,1)", bf16, kAcross), false, 64, 512, 0, 4,
+       16, 128 * 16 * 4},
       {"wide accumulators", scan("(8192,4096):(4096,1)", i8, kAcross), false, 128, 512, 0, 4, 1, 0},
       {"of integers", scan("100000000:1", i32), true, 256, 256, 0, 4, 520, 520 * 8},
   };
@@ -193,8 +197,8 @@ TEST(Scan, TheSecondKernelHasTheBlocksOfTheFirst) {
   const Plan plan = plan_of(scan("(1000000,64):(64,1)", bf16, kAcross));
   EXPECT_EQ(units_per_block(plan), 8);
   EXPECT_EQ(total_units(plan, {}), 8);
-  EXPECT_EQ(blocks_per_unit(plan), 489);
-  EXPECT_EQ(combining_blocks(plan), 489);
+  EXPECT_EQ(blocks_per_unit(plan), 131);
+  EXPECT_EQ(combining_blocks(plan), 131);
   Fused sum = scan("100000000:1", bf16, "y = sum(x)");
   sum.tensors[1].layout = parse_layout("1:0");
   EXPECT_EQ(combining_blocks(plan_of(sum)), 1);

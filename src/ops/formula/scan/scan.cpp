@@ -27,6 +27,8 @@ constexpr int kStepsOfMost = 3;        // vectors that each of them has, at most
 constexpr int kMostSteps = 4;          // vectors that a thread has of a chunk
 constexpr int kMostOfChunk = 32;       // elements of these along a row: they are summed in a chain
 constexpr int kRegistersOfChunk = 16;  // the next chunk takes as many again
+constexpr std::int64_t kRegistersBesides = 32;  // of a thread, those of vectors and sums
+constexpr std::int64_t kRegistersOfMultiprocessor = 65536;
 constexpr int kRegistersOfAlone = 32;  // of a thread that has a column to itself
 constexpr int kMostGroups = 16;        // rows side by side: 256 bytes with vectors of 16 bytes
 constexpr int kLeastGroups = 4;
@@ -200,7 +202,8 @@ class Chooser {
     threads_ = !turns && blocks >= kFewBlocks && blocks < 2 * device::kManyBlocks ? kManyThreads
                                                                                   : kThreads;
     if (!turns && blocks < kFewBlocks && *count_ >= 2 * groups && is_shared(kThreads / groups) &&
-        ceil_div(blocks, std::int64_t{2}) * chunks(kThreads / groups) >= device::kWantedBlocks) {
+        (groups * stored_bytes() < device::kSectorBytes / 2 ||
+         ceil_div(blocks, std::int64_t{2}) * chunks(kThreads / groups) >= device::kWantedBlocks)) {
       groups *= 2;  // since length gives enough blocks, each takes a wider strip
       threads_ *= 2;
     }
@@ -208,6 +211,15 @@ class Chooser {
     if (length_)
       rows_.row_threads =
           std::min(rows_.row_threads, power_of_two_from(ceil_div(*length_, steps_)));
+  }
+
+  /// Bytes of a vector where it is stored.
+  [[nodiscard]] int stored_bytes() const {
+    int bytes = 0;
+    for (const Operand& operand : plan_.operands) {
+      if (operand.written) bytes = std::max(bytes, plan_.vector * size_bytes(operand.dtype));
+    }
+    return bytes;
   }
 
   /// Whether columns of large elements are shifted.
@@ -264,14 +276,35 @@ class Chooser {
     return ceil_div(*length_, std::int64_t{row_threads} * steps_);
   }
 
-  /// Blocks have a chunk each if there are few, else as many of them.
+  /// Rows are shared by as many blocks as take the least time; by fewer rather than more.
   void share() {
     if (!is_shared(rows_.row_threads)) return;
     const std::int64_t blocks = ceil_div(*count_, threads_ / rows_.row_threads);
     if (blocks == 0 || blocks >= kFewBlocks) return;
     const std::int64_t all = chunks(rows_.row_threads);
-    const std::int64_t each = ceil_div(all, std::min(device::kWantedBlocks / blocks, all));
-    rows_.splits = static_cast<int>(ceil_div(all, each));
+    const std::int64_t most = std::min(device::kWantedBlocks / blocks, all);
+    // In halves: what a block takes besides its chunks is about half a chunk.
+    const auto cost_of = [&](std::int64_t splits) {
+      return ceil_div(blocks * splits, blocks_at_once()) * (2 * ceil_div(all, splits) + 1);
+    };
+    std::int64_t best = most;
+    for (std::int64_t each = ceil_div(all, most); each <= all; ++each) {
+      const std::int64_t splits = ceil_div(all, each);
+      if (cost_of(splits) <= cost_of(best)) best = splits;
+    }
+    rows_.splits = static_cast<int>(best);
+  }
+
+  /// Blocks of shared rows that the device runs at once. Columns take registers for the vectors of
+  /// two chunks, half a register an element at least, and for what each has and what is before it.
+  [[nodiscard]] std::int64_t blocks_at_once() const {
+    if (rows_.along()) return device::kWantedBlocks;
+    const int chunk = steps_ * std::max(registers_of_vector(plan_, rows_), plan_.vector / 2);
+    const std::int64_t sums = plan_.vector * accumulator_bytes(plan_, expr::is_scan) / 4;
+    const std::int64_t threads =
+        std::min(kRegistersOfMultiprocessor / (kRegistersBesides + 2 * (chunk + sums)),
+                 device::kThreadsOfMultiprocessor);
+    return device::kMultiprocessors * std::max<std::int64_t>(1, threads / threads_);
   }
 
   const Plan& plan_;
