@@ -48,7 +48,8 @@ constexpr std::int64_t kFewStrips = 32;     // of columns that splits share inst
 constexpr double kKernelsOfLong = 16;       // a second kernel takes a part of the time
 constexpr std::int64_t kMostSplits = 8192;  // results that a second kernel combines at once
 constexpr int kRowThreadsOfSplit = 256;
-// Rows that blocks of 1024 threads hold alone, so many that multiprocessors take several each.
+// Blocks of 1024 threads that hold rows, alone or by two, so many that multiprocessors take several
+// each.
 constexpr std::int64_t kManyOfBlock = 2 * device::kManyBlocks;
 constexpr int kHeavyValues = 12;  // instructions of an element: a division
 constexpr int kLeastRowThreadsOfRuns = 4;
@@ -308,12 +309,11 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
     }
     return false;
   };
+  const std::int64_t count = vectors_across_rows(plan, rows).value_or(0);
   const auto is_held = [&] {
     if (by_block()) return true;
     if (is_one_pass(plan) && (!has_centres(plan) || is_heavy(plan, rows))) return false;
-    const auto count = vectors_across_rows(plan, rows);
-    if (plan.vector > 1 && count && *count >= kManyOfBlock &&
-        holds(kMaxThreads, 1, kFewestRegisters))
+    if (plan.vector > 1 && count >= kManyOfBlock && holds(kMaxThreads, 1, kFewestRegisters))
       return true;
     return (has_large_elements && by_cluster(kMaxThreads, kFewestRegistersOfCluster)) ||
            (!plan.peeled && by_cluster(threads_of_cluster, kFewRegistersOfCluster)) ||
@@ -322,12 +322,17 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   };
   if (!is_held()) {
     rows.row_threads = is_one_pass(plan) || has_centres(plan) ? kMaxThreads / 2 : kMaxThreads;
-    const auto count = vectors_across_rows(plan, rows);
-    if (count && runs_by_rounds(*count) && is_one_pass(plan) &&
-        computes_longer(plan, rows, *vectors))
+    if (runs_by_rounds(count) && is_one_pass(plan) && computes_longer(plan, rows, *vectors))
       rows.row_threads /= 2;
-    if (count && !share_held(plan, *count, *vectors, most_held, rows))
-      share_among_blocks(plan, *count, rows.row_threads, *vectors / rows.row_threads, rows);
+    if (count > 0 && !share_held(plan, count, *vectors, most_held, rows))
+      share_among_blocks(plan, count, rows.row_threads, *vectors / rows.row_threads, rows);
+  } else if (rows.cluster > 2 && plan.vector > 1 && 2 * count >= kManyOfBlock &&
+             !has_heavy_values(plan)) {
+    // The fewer blocks wait for each other, the better, if a thread has registers for the f32
+    // values of its vectors, too. Weights that peeled rows shift stay in shared memory only while
+    // registers hold the next row.
+    const int most = plan.peeled ? kFewRegistersOfCluster : kFewestRegisters;
+    holds(kMaxThreads, 2, std::min(most, kFewestRegisters * registers / plan.vector));
   }
   // One pass reads nothing twice, so a loop is as fast as holding rows, unless blocks are few. Sums
   // below a maximum take two passes over rows that are held, but these scale nothing.
