@@ -10,6 +10,7 @@
 #include "device/scale.hpp"
 #include "map/flat.hpp"
 #include "map/strided.hpp"
+#include "plan/axis_modes.hpp"
 #include "plan/block_order.hpp"
 #include "plan/copied_weights.hpp"
 #include "plan/crossed.hpp"
@@ -183,8 +184,9 @@ class Planner {
     }
   }
 
-  /// The input with the most elements decides the order of the modes, or the first output if there
-  /// are no inputs.
+  /// The input that varies along the most modes decides their order, or the first output if there
+  /// are no inputs. Of several such inputs it is the first, or one of wider elements that lies
+  /// across rows: threads of a block share the sectors of others along these.
   [[nodiscard]] std::size_t widest_input() const {
     std::size_t widest = leader_, most = 0;
     for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
@@ -192,11 +194,22 @@ class Planner {
       for (const Mode& leaf : op_.tensors[t].layout.leaves()) {
         varying += !leaf.extent.is(1) && !leaf.stride.is(0);
       }
-      if (analysis_.access[t] == Access::out || varying <= most) continue;
+      if (analysis_.access[t] == Access::out || varying == 0 || varying < most) continue;
+      const bool wider = size_bytes(op_.tensors[t].dtype) > size_bytes(op_.tensors[widest].dtype);
+      if (varying == most && !(wider && lies_across(t))) continue;
       widest = t;
       most = varying;
     }
     return widest;
+  }
+
+  /// Whether neighbours in the tensor belong to different rows.
+  [[nodiscard]] bool lies_across(std::size_t t) const {
+    const auto modes = modes_of(op_.tensors[t]);
+    return modes && std::ranges::any_of(*modes, [&](const AxisMode& one) {
+             return one.stride == 1 &&
+                    !expr::has_axis(axes_, static_cast<std::size_t>(analysis_.axes[t][one.mode]));
+           });
   }
 
   /// A full output that lies in another order than the widest input, which columns follow: sectors
