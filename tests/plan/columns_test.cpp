@@ -425,7 +425,7 @@ TEST(Columns, OfFewBytesUnderWayAreReadByAKernelAPass) {
     return std::holds_alternative<Several>(softmax(dtype, x, x).family);
   };
   EXPECT_TRUE(is_split(bf16, "(1,16873,867):(1,867,1)"));
-  EXPECT_FALSE(is_split(bf16, "(1,16873,8192):(1,8192,1)"));
+  EXPECT_TRUE(is_split(bf16, "(1,16873,8192):(1,8192,1)")) << "loops wait for each batch";
   EXPECT_FALSE(is_split(bf16, "(1,2048,867):(1,867,1)")) << "held";
 }
 
@@ -459,7 +459,7 @@ TEST(Columns, AreHeldIfKernelsOfOnePassCutAsManySectors) {
   const char* const kSoftmax = "e = exp(x - max(x)); y = e / sum(e)";
   const char* const rows = "(9124,49,100):(4900,100,1)";
   EXPECT_TRUE(is_split(f16, "(9124,49,100):(1,9124,447076)", rows, {0}, kSoftmax));
-  const char* const wide = "(9124,64,128):(8192,128,1)";
+  const char* const wide = "(2000,64,128):(8192,128,1)";
   EXPECT_FALSE(is_split(f16, wide, wide, {0}, kSoftmax)) << "strips of whole lines";
   const char* const kScaled = "y = x / mean(abs(x))";
   const char* const pairs = "(38976,128,2):(256,2,1)";

@@ -81,8 +81,8 @@ TEST(Rows, AreSharedByAsManyThreadsAsHoldThem) {
       {"a large block", "(4096,16384):(16384,1)", kHopper, 512, 1, 4, 512},
       {"a cluster", "(1024,131072):(131072,1)", kHopper, 512, 8, 4, 512},
       {"a smaller cluster", "(1024,65536):(65536,1)", kHopper, 512, 4, 4, 512},
-      {"no clusters", "(1024,131072):(131072,1)", kAmpere, 1024, 1, 0, 1024},
-      {"longer than a cluster holds", "(64,4194304):(4194304,1)", kHopper, 1024, 2, 0, 1024},
+      {"no clusters", "(100,65536):(65536,1)", kAmpere, 1024, 1, 0, 1024},
+      {"longer than a cluster holds", "(8,600000):(600000,1)", kHopper, 1024, 8, 0, 1024},
       {"length known at launch", "(M,N):(N,1)", kHopper, 256, 1, 0, 256},
   };
   for (const Row& row : kRows) {
@@ -193,7 +193,7 @@ TEST(Rows, FewAndLongOnesAreSharedAmongBlocks) {
        logsumexp("(8,4194304):(4194304,1)"), 1, 33, 0, 8 * 33 * 8},
       {"such rows that are shorter", logsumexp("(2,294912):(294912,1)", "2:1"), 1, 36, 0,
        2 * 36 * 8},
-      {"several passes", softmax("(20,4194304):(4194304,1)"), 8, 1, 0, 0},
+      {"several passes", softmax("(12,600000):(600000,1)"), 8, 1, 0, 0},
   };
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.what);
@@ -742,7 +742,7 @@ TEST(Rows, OfClustersAreLoadedAhead) {
       {"large elements", softmax("(2048,65536):(65536,1)", f32), kHopper, 1024, true, 114 * 1024},
       {"peeled", softmax("(1024,100001):(100001,1)"), kHopper, 512, true, 114 * 1024},
       {"narrow accesses", softmax("(1024,50001):(50001,1)", f32), kHopper, 512, false, 0},
-      {"too long to be held", softmax("(1024,524288):(524288,1)"), kHopper, 1024, false, 0},
+      {"too long to be held", softmax("(10,524288):(524288,1)"), kHopper, 1024, false, 0},
       {"no cluster", softmax("(1024,16384):(16384,1)"), kHopper, 512, false, 0},
   };
   for (const Row& row : kRows) {

@@ -24,9 +24,10 @@ constexpr int kRegistersOfShared = 64, kRegistersOfRest = 32;  // that hold vect
 constexpr std::int64_t kRegistersOfDevice = std::int64_t{65536} * device::kMultiprocessors;
 constexpr int kLoadsOfThread = 4;  // under way; fewer of heavy formulas
 // In microseconds and bytes per microsecond: how long loads are under way, what one block loads,
-// and what all of them do.
-constexpr double kUnderWayUs = 0.8, kBytesOfBlock = 40e3, kBytesOfAll = 3e6;
-constexpr double kBytesOfNarrow = 2.1e6;  // the same of strips narrower than a line
+// and what all of them do: in loops, whose threads wait for a batch before they ask for the next
+// one, in such loops over strips narrower than a line, and in kernels of one pass each.
+constexpr double kUnderWayUs = 0.8, kBytesOfBlock = 40e3;
+constexpr double kBytesOfLoops = 2.6e6, kBytesOfNarrow = 2.1e6, kBytesOfAll = 3e6;
 
 /// Vectors of `vector` elements along the modes for which `wanted` is true; nothing if one of their
 /// extents is unknown.
@@ -328,7 +329,7 @@ bool leaves_device_idle(const Plan& plan) {
                                                             of_vector / kUnderWayUs);
   const bool narrow = !rows->along() && bytes_across(plan, *rows) < device::kLineBytes;
   const double of_all =
-      std::min(narrow ? kBytesOfNarrow : kBytesOfAll, static_cast<double>(at_once) * of_block);
+      std::min(narrow ? kBytesOfNarrow : kBytesOfLoops, static_cast<double>(at_once) * of_block);
   return bytes / of_all > (passes.count - 1) * device::kKernelUs + bytes / kBytesOfAll;
 }
 
