@@ -36,8 +36,7 @@ constexpr std::int64_t kMostHeld = 40;  // elements that a thread loads before i
 constexpr int kNarrowAccess = 8;        // bytes
 constexpr double kFullTile = 0.9;       // of its slots
 constexpr double kSharedCycles = 2;
-constexpr std::int64_t kMostAtOnce = 4;  // elements of a thread in the outputs' order
-constexpr std::int64_t kRegistersOfMultiprocessor = 65536;
+constexpr std::int64_t kMostAtOnce = 4;       // elements of a thread in the outputs' order
 constexpr std::int64_t kOwnRegisters = 16;    // of a thread, beside what it holds
 constexpr std::int64_t kRegistersAtOnce = 8;  // that are allocated together
 constexpr double kAlike = 1.01;               // costs
@@ -247,7 +246,7 @@ class Boxing {
         core::ceil_div(kOwnRegisters + held(), kRegistersAtOnce) * kRegistersAtOnce;
     const std::int64_t of_multiprocessor =
         std::min(device::kThreadsOfMultiprocessor / threads,
-                 kRegistersOfMultiprocessor / (threads * registers));
+                 device::kRegistersOfMultiprocessor / (threads * registers));
     return std::max<std::int64_t>(1, of_multiprocessor) * device::kMultiprocessors;
   }
 

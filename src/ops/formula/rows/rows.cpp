@@ -21,7 +21,8 @@ constexpr int kBulkAlignment = 16;
 constexpr int kSharedBytesOfRest = 12 * 1024;  // per block, besides inputs kept for all rows
 constexpr int kBytesOfRegister = 4;
 constexpr int kRegistersOfShared = 64, kRegistersOfRest = 32;  // that hold vectors, and others
-constexpr std::int64_t kRegistersOfDevice = std::int64_t{65536} * device::kMultiprocessors;
+constexpr std::int64_t kRegistersOfDevice =
+    device::kRegistersOfMultiprocessor * device::kMultiprocessors;
 constexpr int kLoadsOfThread = 4;  // under way; fewer of heavy formulas
 // In microseconds and bytes per microsecond: how long loads are under way, what one block loads,
 // and what all of them do: in loops, whose threads wait for a batch before they ask for the next

@@ -28,9 +28,8 @@ constexpr int kMostSteps = 4;          // vectors that a thread has of a chunk
 constexpr int kMostOfChunk = 32;       // elements of these along a row: they are summed in a chain
 constexpr int kRegistersOfChunk = 16;  // the next chunk takes as many again
 constexpr std::int64_t kRegistersBesides = 32;  // of a thread, those of vectors and sums
-constexpr std::int64_t kRegistersOfMultiprocessor = 65536;
-constexpr int kRegistersOfAlone = 32;  // of a thread that has a column to itself
-constexpr int kMostGroups = 16;        // rows side by side: 256 bytes with vectors of 16 bytes
+constexpr int kRegistersOfAlone = 32;           // of a thread that has a column to itself
+constexpr int kMostGroups = 16;  // rows side by side: 256 bytes with vectors of 16 bytes
 constexpr int kLeastGroups = 4;
 constexpr int kStepsOfShifted = 2;          // of vectors of large elements: shifts take registers
 constexpr std::int64_t kLanesOfRow = 5;     // one of six is idle
@@ -302,7 +301,7 @@ class Chooser {
     const int chunk = steps_ * std::max(registers_of_vector(plan_, rows_), plan_.vector / 2);
     const std::int64_t sums = plan_.vector * accumulator_bytes(plan_, expr::is_scan) / 4;
     const std::int64_t threads =
-        std::min(kRegistersOfMultiprocessor / (kRegistersBesides + 2 * (chunk + sums)),
+        std::min(device::kRegistersOfMultiprocessor / (kRegistersBesides + 2 * (chunk + sums)),
                  device::kThreadsOfMultiprocessor);
     return device::kMultiprocessors * std::max<std::int64_t>(1, threads / threads_);
   }
