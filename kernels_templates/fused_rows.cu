@@ -68,14 +68,11 @@ enum : int { kWholeFolds = 0 };
 enum : int { kWholeFolds = kWholeSteps };
 #endif
 
-// Whether batches that are whole have code of their own, without conditions, and others load their
-// first vector again in the place of those that do not exist: there are 7 predicates, and behind
-// more conditions ptxas lets each load wait for the one before.
-#ifdef PARTS_HAVE_CENTRES
-enum : bool { kAsksOnce = false };
-#else
-enum : bool { kAsksOnce = !kAlong && !kComputesAlways && kBatch > 7 };
-#endif
+// Whether batches that are whole have code of their own, without conditions: there are 7
+// predicates, and behind more conditions ptxas lets each load wait for the one before. Batches of
+// columns that are not whole load their first vector again in the place of those that do not exist.
+// Lanes of a warp have about as many vectors, so that few warps take both ways.
+enum : bool { kAsksOnce = (kAbreast || kRowThreads >= 32) && !kComputesAlways && kBatch > 7 };
 
 // What the threads and blocks of a row exchange. Reduction n of a kernel uses buffer n % 2: a
 // thread that is done with it knows that all threads are done with reduction n - 1. If vectors lie
@@ -209,21 +206,30 @@ struct Thread {
 #endif
 
 #if !ROWS_IN_REGISTERS
-  // Folds the thread's vectors, from `v` on, that are loaded together.
-  // `Loaded` is a parameter since only some vectors have the fold below a maximum.
-  template <bool kAll, class Pass, int kTurns, class Loaded = Vector>
-  TILE_DEVICE void fold_batch(Index v, const Results (&r)[kAcross],
-                              Accumulators<Pass, kAcross> (&part)[kTurns]) const {
-    Loaded x[kBatch];
+  // Whether all of the thread's vectors exist that are loaded together, from `v` on, and code
+  // without conditions is worth it.
+  TILE_DEVICE bool takes_whole_batch(Index v) const {
+    return kAsksOnce && v + (kBatch - 1) * kClusterRowThreads < end;
+  }
+  template <bool kAll, class Loaded>
+  TILE_DEVICE void load_batch(Index v, Loaded (&x)[kBatch]) const {
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
-      if constexpr (kAsksOnce) {
+      if constexpr (kAll || (kAsksOnce && !kAlong)) {
         const Index own = v + b * kClusterRowThreads;
         x[b].load(p, row, kAll || own < end ? own : v);
       } else {
         x[b].load(p, row, v + b * kClusterRowThreads, v + b * kClusterRowThreads < end);
       }
     }
+  }
+  // Folds these vectors. `Loaded` is a parameter since only some vectors have the fold below a
+  // maximum.
+  template <bool kAll, class Pass, int kTurns, class Loaded = Vector>
+  TILE_DEVICE void fold_batch(Index v, const Results (&r)[kAcross],
+                              Accumulators<Pass, kAcross> (&part)[kTurns]) const {
+    Loaded x[kBatch];
+    load_batch<kAll>(v, x);
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
       if (kAll || kComputesAlways || v + b * kClusterRowThreads < end)
@@ -232,9 +238,18 @@ struct Thread {
     if constexpr (Pass::kRescales) {
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) {
-        if (kComputesAlways || v + b * kClusterRowThreads < end)
+        if (kAll || kComputesAlways || v + b * kClusterRowThreads < end)
           x[b].fold(p, row, v + b * kClusterRowThreads, r, part[0].of, Below());
       }
+    }
+  }
+  template <class Pass, int kTurns>
+  TILE_DEVICE void fold_next(Index v, const Results (&r)[kAcross],
+                             Accumulators<Pass, kAcross> (&part)[kTurns]) const {
+    if (takes_whole_batch(v)) {
+      fold_batch<true>(v, r, part);
+    } else {
+      fold_batch<false>(v, r, part);
     }
   }
 #endif
@@ -270,7 +285,7 @@ struct Thread {
       u32 turn = 0;
       for (Index v = begin + rank; v < end; v += kBatch * kClusterRowThreads) {
         Accumulators<Pass, kAcross> part[kTurns];
-        fold_batch<false>(v, r, part);
+        fold_next(v, r, part);
         combine_parts(part);
         sum[0].combine(part[0]);
         ++turn;
@@ -291,18 +306,10 @@ struct Thread {
         for (int s = 0; s < kVectors && v < end; s += kBatch, v += kBatch * kClusterRowThreads) {
 #if CHAINS_BATCHES
           Accumulators<Pass, kAcross> batch[kTurns];
-          fold_batch<false>(v, r, batch);
+          fold_next(v, r, batch);
           part[0].combine(batch[0]);
 #else
-          if constexpr (kAsksOnce) {
-            if (v + (kBatch - 1) * kClusterRowThreads < end) {
-              fold_batch<true>(v, r, part);
-            } else {
-              fold_batch<false>(v, r, part);
-            }
-          } else {
-            fold_batch<false>(v, r, part);
-          }
+          fold_next(v, r, part);
 #endif
         }
         combine_parts(part);
@@ -350,48 +357,53 @@ struct Thread {
   }
 #endif
 
+  // Stores what the formula makes of `kCount` vectors, from `first` on, of which `kWhole` exist in
+  // any case.
+  template <int kCount, int kWhole>
+  TILE_DEVICE void map_vectors(const Vector* vectors, Index first,
+                               const Results (&r)[kAcross]) const {
 #ifdef WEIGHTS_AT_ONCE
-  // Loads of weights would wait for stores before them.
-  TILE_DEVICE void map(const Vector* vectors, const Results (&r)[kAcross]) const {
+    // Loads of weights would wait for stores before them.
 #pragma unroll
-    for (int begun = 0; begun < kRegisterVectors; begun += WEIGHTS_AT_ONCE) {
+    for (int begun = 0; begun < kCount; begun += WEIGHTS_AT_ONCE) {
       Vector::Weights weights[WEIGHTS_AT_ONCE];
 #pragma unroll
-      for (int s = begun; s < begun + WEIGHTS_AT_ONCE && s < kRegisterVectors; ++s) {
-        const Index v = rank + s * kClusterRowThreads;
-        if (s < kWholeFolds || v < end) weights[s - begun].load(p, row, v);
+      for (int s = begun; s < begun + WEIGHTS_AT_ONCE && s < kCount; ++s) {
+        const Index v = first + s * kClusterRowThreads;
+        if (s < kWhole || v < end) weights[s - begun].load(p, row, v);
       }
 #pragma unroll
-      for (int s = begun; s < begun + WEIGHTS_AT_ONCE && s < kRegisterVectors; ++s) {
-        const Index v = rank + s * kClusterRowThreads;
-        if (s < kWholeFolds || v < end) vectors[s].map(p, row, v, r, weights[s - begun]);
+      for (int s = begun; s < begun + WEIGHTS_AT_ONCE && s < kCount; ++s) {
+        const Index v = first + s * kClusterRowThreads;
+        if (s < kWhole || v < end) vectors[s].map(p, row, v, r, weights[s - begun]);
       }
     }
-  }
 #else
-  TILE_DEVICE void map(const Vector* vectors, const Results (&r)[kAcross]) const {
-#if ROWS_IN_REGISTERS
     int s = 0;
 #pragma unroll
     do {
-      const Index v = rank + s * kClusterRowThreads;
-      if (s < kWholeFolds || v < end) vectors[s].map(p, row, v, r);
-    } while (kRegisterVectors > 1 && ++s < kRegisterVectors);
+      const Index v = first + s * kClusterRowThreads;
+      if (s < kWhole || v < end) vectors[s].map(p, row, v, r);
+    } while (kCount > 1 && ++s < kCount);
+#endif
+  }
+
+  TILE_DEVICE void map(const Vector* vectors, const Results (&r)[kAcross]) const {
+#if ROWS_IN_REGISTERS
+    map_vectors<kRegisterVectors, kWholeFolds>(vectors, rank, r);
 #else
     for (Index v = rank; v < end; v += kBatch * kClusterRowThreads) {
       Vector x[kBatch];
-#pragma unroll
-      for (int b = 0; b < kBatch; ++b) {
-        x[b].load(p, row, v + b * kClusterRowThreads, v + b * kClusterRowThreads < end);
-      }
-#pragma unroll
-      for (int b = 0; b < kBatch; ++b) {
-        if (v + b * kClusterRowThreads < end) x[b].map(p, row, v + b * kClusterRowThreads, r);
+      if (takes_whole_batch(v)) {
+        load_batch<true>(v, x);
+        map_vectors<kBatch, kBatch>(x, v, r);
+      } else {
+        load_batch<false>(v, x);
+        map_vectors<kBatch, 0>(x, v, r);
       }
     }
 #endif
   }
-#endif
 
 #ifdef TURNS_OUTPUTS
   // The same if some outputs lie along rows: some vectors of each thread at once leave theirs in
