@@ -221,6 +221,14 @@ TEST(Render, OddRowsOfValuesHaveNoBranchesAroundTheirEnds) {
   EXPECT_TRUE(short_rows(f16, "y = log(sum(exp(x - max(x))))"));
   EXPECT_TRUE(short_rows(i8, "y = sum(f32(x))"));
   EXPECT_FALSE(short_rows(f16, "y = sum(f32(x))")) << "nothing is computed";
+  // 2401/69 of the sweep: a warp with an end goes through both codes of a vector of 8.
+  const auto rows_of_steps = [](DType dtype, const char* length, const char* formula) {
+    return has_text(dtype, "40000", length, formula, "kComputesAlways = true");
+  };
+  EXPECT_TRUE(rows_of_steps(f16, "917", "y = sum(x * x)"));
+  EXPECT_FALSE(rows_of_steps(f16, "917", "y = max(x)")) << "nothing is computed";
+  EXPECT_FALSE(rows_of_steps(f16, "2049", "y = sum(x * x)")) << "few warps have ends";
+  EXPECT_FALSE(rows_of_steps(f32, "917", "y = sum(x * x)")) << "one code";
   // Elements of a thread would wait for each other; vectors of 8 have code without conditions.
   const auto long_rows = [](DType dtype, const char* formula) {
     return has_text(dtype, "468", "64829", formula, "kComputesAlways = true");

@@ -137,12 +137,15 @@ std::vector<int> passes_that_need(const plan::Plan& plan, const Passes& passes) 
 namespace {
 
 constexpr int kManyElements = 8;  // of a vector, whose code a pass has twice
+// Warps that a run fills, two of which have its ends: if all do, and if a quarter or more do and
+// then go through both codes of a pass.
+constexpr int kFewWarps = 2, kManyWarps = 8;
 
-/// Whether most warps have the end of a run, so that branches around what does not exist are taken
-/// both ways.
-bool has_ends_in_warps(const plan::Plan& plan) {
+/// Whether a run has so few vectors that it fills less than `warps` warps, two of which have its
+/// ends. Branches around what does not exist are then taken both ways.
+bool has_ends_in_warps(const plan::Plan& plan, int warps) {
   const Dim& run = plan.extents.front();
-  return run.is_known() && run.value() < std::int64_t{2} * plan::kWarp * plan.vector;
+  return run.is_known() && run.value() < std::int64_t{warps} * plan::kWarp * plan.vector;
 }
 
 /// Whether the node makes a float of a whole number.
@@ -173,11 +176,13 @@ int cost_of_element(const plan::Plan& plan, const Passes& passes) {
 /// other. Places ask for nothing but an element itself, and rows that are stored have no registers
 /// left.
 bool drops_ends(const plan::Plan& plan, const plan::Rows& rows, const Passes& passes) {
-  if (has_ends_in_warps(plan) && rows.count > 1) return true;
+  if (has_ends_in_warps(plan, kFewWarps) && rows.count > 1) return true;
   if (!std::holds_alternative<plan::Rows>(plan.family)) return false;
   const int cost = cost_of_element(plan, passes);
-  if (has_ends_in_warps(plan)) return cost > 0 && !plan::writes_elements(plan);
-  return plan.vector < kManyElements && cost >= kHeavyValues;
+  const bool has_two_codes = plan.vector >= kManyElements;
+  if (has_ends_in_warps(plan, has_two_codes ? kManyWarps : kFewWarps))
+    return cost > 0 && !plan::writes_elements(plan);
+  return !has_two_codes && cost >= kHeavyValues;
 }
 
 constexpr int kMostOfStoredValues = 50;  // registers
