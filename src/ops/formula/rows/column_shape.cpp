@@ -76,6 +76,20 @@ int least_groups(const Plan& plan, const Rows& rows, std::int64_t length, std::i
   return std::min(is_tiny ? kLeastGroups : std::max(kLeastGroups, sector), all);
 }
 
+/// The same where multiprocessors have unlike numbers of blocks, and batches are too small to be
+/// halved: a sector of the widest input. Of a narrower one, two blocks share a sector.
+int least_of_uneven(const Plan& plan, const Rows& rows, std::int64_t length, std::int64_t count) {
+  if (kBatchOfRows * loaded_bytes(plan, rows) >= kBytesOfLargeBatch)
+    return least_groups(plan, rows, length, count);
+  int widest = 1;
+  for (const Operand& operand : plan.operands) {
+    if (operand.read && spans_space(operand, rows))
+      widest = std::max(widest, size_bytes(operand.dtype));
+  }
+  const int sector = device::kSectorBytes / (plan.vector * widest);
+  return std::min(std::max(kLeastGroups, sector), power_of_two_from(count));
+}
+
 /// Whether blocks that have so many vectors side by side would be so few that others share their
 /// columns through memory.
 bool shares_through_memory(const Plan& plan, Rows rows, std::int64_t length, std::int64_t count,
@@ -314,7 +328,7 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
   // Of blocks that are hardly more than multiprocessors, some of these would have two, most one.
   if (count && is_one_pass(plan) && rows.cluster * rows.splits == 1 &&
       rows.row_threads * groups == kThreadsAcross &&
-      groups > least_groups(plan, rows, length.value_or(kThreadsAcross), *count) &&
+      groups > least_of_uneven(plan, rows, length.value_or(kThreadsAcross), *count) &&
       kGainOfNarrow * fullness(*count, groups) < fullness(*count, groups / 2))
     groups /= 2;
   threads = std::max(kWarp, rows.row_threads * groups);

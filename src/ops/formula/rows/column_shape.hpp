@@ -11,6 +11,7 @@ namespace tilejit::plan {
 // How threads share columns (column_shape.cpp), those that they hold (held_columns.cpp), and those
 // that are read once (read_columns.cpp); and what these have in common.
 
+inline constexpr int kBytesOfLargeBatch = 64;  ///< of which half keeps the memory busy
 inline constexpr int kThreadsAcross = 512;
 inline constexpr int kThreadsOfStrip = 256;
 inline constexpr int kThreadsOfShort = 128;  ///< the fewest threads of a block

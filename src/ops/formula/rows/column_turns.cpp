@@ -21,7 +21,6 @@ constexpr std::int64_t kManyOfThread = 16;
 // Registers that NVRTC gives a thread, about, besides those of its batch and its accumulators.
 constexpr int kOwnRegisters = 20, kRegistersOfShifts = 10, kRegistersOfHeavy = 4,
               kRegistersOfCentres = 8;
-constexpr int kBytesOfLargeBatch = 64;       // of which half keeps the memory busy
 constexpr double kFewTurns = 1.6;            // of which the last is mostly empty
 constexpr std::int64_t kStepsOfMember = 16;  // of a thread in a cluster
 constexpr int kWord = 4;
