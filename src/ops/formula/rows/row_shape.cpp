@@ -43,9 +43,12 @@ constexpr int kLeastAccessAhead = 8;  // bytes
 // a fixed time, so that with half the threads twice as many rows are done in that time.
 constexpr int kBytesOfThread = 16;
 constexpr int kFewestRegisters = 24;
-constexpr std::int64_t kLeastSplits = 8;    // fewer are not worth a second kernel
-constexpr std::int64_t kFewStrips = 32;     // of columns that splits share instead of clusters
-constexpr double kKernelsOfLong = 16;       // a second kernel takes a part of the time
+constexpr std::int64_t kLeastSplits = 8;  // fewer are not worth a second kernel
+constexpr std::int64_t kFewStrips = 32;   // of columns that splits share instead of clusters
+constexpr double kKernelsOfLong = 16;     // a second kernel takes a part of the time
+constexpr double kKernelsOfHeavy = 4;     // the same if instructions take longer than memory
+constexpr double kGainOfSplits = 0.9;
+constexpr int kLeastTurns = 3;              // of blocks that would have a multiprocessor alone
 constexpr std::int64_t kMostSplits = 8192;  // results that a second kernel combines at once
 constexpr int kRowThreadsOfSplit = 256;
 // Blocks of 1024 threads that hold rows, alone or by two, so many that multiprocessors take several
@@ -115,6 +118,29 @@ bool share_held(const Plan& plan, std::int64_t count, std::int64_t vectors, std:
   return false;
 }
 
+/// Blocks that share each of `count` rows that are read once, if these take as long to compute as
+/// several kernels: two to four in all for each multiprocessor, as evenly as they can be. Blocks of
+/// clusters are less so.
+int splits_of_heavy(const Plan& plan, const Rows& rows, std::int64_t count, std::int64_t vectors) {
+  if (leaves_results(plan, rows, count) || !is_one_pass(plan) ||
+      !computes_longer(plan, rows, vectors) ||
+      instructions_us(plan, rows, vectors) * static_cast<double>(count) <
+          kKernelsOfHeavy * device::kKernelUs)
+    return 1;
+  const auto time_of = [&](std::int64_t splits) {
+    return static_cast<double>(ceil_div(count * splits, device::kMultiprocessors)) /
+           static_cast<double>(splits);
+  };
+  std::int64_t best = 1;
+  for (std::int64_t splits = std::max<std::int64_t>(2, 2 * device::kMultiprocessors / count);
+       splits * count <= device::kWantedBlocks &&
+       vectors >= kLeastSteps * splits * rows.row_threads;
+       ++splits) {
+    if (time_of(splits) < (best == 1 ? kGainOfSplits : 1) * time_of(best)) best = splits;
+  }
+  return static_cast<int>(best);
+}
+
 /// Whether the device loads all rows at once if each thread has `each` of the plan's vectors. Only
 /// for rows that are read more than once.
 bool is_small(const Plan& plan, const Rows& rows, int each) {
@@ -154,7 +180,8 @@ int threads_of_tiny(const Plan& plan, const Rows& rows, std::int64_t vectors) {
       return true;
     if (threads < kWarp / 2) return false;
     const bool gains = is_one_pass(plan) && gains_by_more(plan, rows, vectors, threads);
-    return all <= kFewThreads && (vectors > std::int64_t{kStepsOfThread} * threads || gains);
+    const bool many = vectors > std::int64_t{kStepsOfThread} * threads;
+    return all <= kFewThreads ? many || gains : all <= 2 * kFewThreads && many && gains;
   };
   // A row's only thread exchanges nothing. Runs of several rows of a warp may share sectors.
   const int least = rows.count == 1 ? 2 : kWarp / 2;
@@ -320,12 +347,22 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
            by_cluster(half, kFewRegisters) || holds(kMaxThreads, 1, kFewestRegisters) ||
            by_cluster(half, kManyRegisters);
   };
-  if (!is_held()) {
+  // Of few rows that are read once, clusters take in one turn what a block would take several for.
+  const auto is_shared = [&] {
+    const int least = has_heavy_values(plan) ? 2 * kStepsOfThread : kMostOfTurns;
+    return plan.target.major >= 9 && is_one_pass_if_held(plan) && count > 0 &&
+           count < device::kManyBlocks && !leaves_results(plan, rows, count) &&
+           rows.row_threads == half && *vectors >= std::int64_t{least} * half;
+  };
+  if (is_shared() || !is_held()) {
     rows.row_threads = is_one_pass(plan) || has_centres(plan) ? kMaxThreads / 2 : kMaxThreads;
     if (runs_by_rounds(count) && is_one_pass(plan) && computes_longer(plan, rows, *vectors))
       rows.row_threads /= 2;
-    if (count > 0 && !share_held(plan, count, *vectors, most_held, rows))
-      share_among_blocks(plan, count, rows.row_threads, *vectors / rows.row_threads, rows);
+    if (count > 0 && !share_held(plan, count, *vectors, most_held, rows)) {
+      rows.splits = splits_of_heavy(plan, rows, count, *vectors);
+      if (rows.splits == 1)
+        share_among_blocks(plan, count, rows.row_threads, *vectors / rows.row_threads, rows);
+    }
   } else if (rows.cluster > 2 && plan.vector > 1 && 2 * count >= kManyOfBlock &&
              !has_heavy_values(plan)) {
     // The fewer blocks wait for each other, the better, if a thread has registers for the f32
@@ -398,8 +435,13 @@ void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std:
   }
   const std::int64_t bytes_of_block =
       std::int64_t{threads} * kStepsOfThread * 4 * registers_of_vector(plan, rows);
+  // A block that a multiprocessor has alone computes while nothing is loaded.
+  const auto are_alone = [&](std::int64_t all) {
+    return all == device::kManyBlocks && rows.along() && !rows.abreast && is_one_pass(plan) &&
+           steps >= 2 * kLeastTurns * kStepsOfThread * rows.cluster;
+  };
   const auto are_few = [&](std::int64_t all) {
-    if (all < device::kManyBlocks) return true;
+    if (all < device::kManyBlocks || are_alone(all)) return true;
     return 2 * all < 3 * device::kManyBlocks && all * bytes_of_block < device::kBytesUnderWay;
   };
   while (plan.target.major >= 9 && rows.cluster < device::kMaxCluster &&

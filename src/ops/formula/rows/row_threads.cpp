@@ -36,8 +36,9 @@ constexpr int kMostThreadsOfWords = 64, kMostThreadsOfFew = 128;
 // reduction of threads of a warp that combine once more, or of a block's that meet.
 constexpr double kClocksOfInstruction = 1.5, kClocksOfTurn = 45, kClocksOfMeeting = 60;
 constexpr std::int64_t kMostAlone = 8;  // elements of a column
-constexpr int kVectorsOfTurn = 4, kMostOfTurns = 16;
+constexpr int kVectorsOfTurn = 4;
 constexpr std::int64_t kThreadsOfLarge = 512;  // of a block
+constexpr double kOfPlaces = 8;                // to find a vector in a row of several modes
 constexpr double kOfPlace = 4;  // instructions of an element, of a reduction that finds a place
 
 /// Whether the operand's elements come from memory once for each row, not from caches.
@@ -100,6 +101,7 @@ double instructions_of_row(const Plan& plan, const Rows& rows, std::int64_t vect
   const auto reductions = static_cast<double>(count_reductions(plan));
   const double exchange = rows.row_threads > kWarp ? kOfExchange : 0;
   double of_vector = plan.vector * instructions_of_element(plan, rows);
+  if (rows.count > 1) of_vector += kOfPlaces;
   if (plan.peeled) of_vector += kOfPeeled * static_cast<double>(plan.operands.size());
   const auto steps = static_cast<double>(ceil_div(vectors, rows.row_threads));
   return rows.row_threads *
@@ -130,6 +132,10 @@ int least_access(const Plan& plan, const Rows& rows) {
       bytes = std::min(bytes, operand.access_bytes);
   }
   return bytes;
+}
+
+double instructions_us(const Plan& plan, const Rows& rows, std::int64_t vectors) {
+  return instructions_of_row(plan, rows, vectors) / (kInstructionsOfByte * device::kBytesOfUs);
 }
 
 bool computes_longer(const Plan& plan, const Rows& rows, std::int64_t vectors) {

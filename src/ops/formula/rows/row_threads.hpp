@@ -9,11 +9,15 @@ namespace tilejit::plan {
 inline constexpr int kPlainOfSpecial = 4;  ///< instructions that take as long as a special one
 /// Registers that hold vectors if two blocks of 512 threads are on a multiprocessor.
 inline constexpr int kFewRegisters = 32;
+inline constexpr int kMostOfTurns = 16;  ///< vectors that a thread loads in one turn
 
 /// Whether an output has more than an element per row.
 [[nodiscard]] bool writes_elements(const Plan& plan);
 /// Bytes of the narrowest access to a row's inputs.
 [[nodiscard]] int least_access(const Plan& plan, const Rows& rows);
+
+/// Microseconds that the device takes for the instructions of a row's threads, about.
+[[nodiscard]] double instructions_us(const Plan& plan, const Rows& rows, std::int64_t vectors);
 
 /// Whether the instructions of a row's threads, about, take as long as memory takes for its bytes.
 [[nodiscard]] bool computes_longer(const Plan& plan, const Rows& rows, std::int64_t vectors);
