@@ -159,8 +159,13 @@ int threads_of_busy_device(const Plan& plan, Rows rows, std::int64_t vectors,
     const std::int64_t steps = ceil_div(vectors, fewer.row_threads);
     // Parts of lines take longer than whole ones, which counts if the formula hardly takes longer.
     const int least = now < kManyOfByte * bytes ? device::kLineBytes : device::kSectorBytes;
-    if (now < kInstructionsOfByte * bytes || *count * fewer.row_threads < kThreadsOfBusy ||
-        steps > most || steps * registers > most_registers ||
+    // Of rows that are read once, the last step may leave fewer threads idle.
+    const std::int64_t slots = steps * fewer.row_threads;
+    const std::int64_t slots_now = ceil_div(vectors, rows.row_threads) * rows.row_threads;
+    const bool fuller = is_one_pass_if_held(plan) && 6 * slots <= 5 * slots_now;
+    const std::int64_t busy = fuller ? device::kThreadsAtOnce : kThreadsOfBusy;
+    if (now < kInstructionsOfByte * bytes || *count * fewer.row_threads < busy || steps > most ||
+        steps * registers > most_registers ||
         fewer.row_threads * least_access(plan, rows) < least ||
         instructions_of_row(plan, fewer, vectors) > kGainOfFewer * now)
       break;
