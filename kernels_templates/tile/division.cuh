@@ -73,14 +73,20 @@ TILE_DEVICE float div_from_one(float a, const DivisorFromOne& b) {
   return (finite ? exact : quotient) * (tiny ? 0x1p-66f : 1.0f);
 }
 
-// The root of x from 2^-60 on, or nan, rounded correctly.
-TILE_DEVICE float root_of_normal(float x) {
+// One over the root of x from 2^-126 on, or nan: rsqrtf without its steps for smaller ones.
+TILE_DEVICE float rsqrt_of_normal(float x) {
 #if __CUDA_ARCH__
   float about;
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(about) : "f"(x));
+  return about;
 #else
-  const float about = 1 / sqrtf(x);
+  return 1 / sqrtf(x);
 #endif
+}
+
+// The root of x from 2^-60 on, or nan, rounded correctly.
+TILE_DEVICE float root_of_normal(float x) {
+  const float about = rsqrt_of_normal(x);
   const float root = x * about;
   const float exact = fmaf(fmaf(-root, root, x), 0.5f * about, root);
   return x < __int_as_float(0x7f800000) ? exact : x;

@@ -44,14 +44,20 @@ struct Turned {
     return {x < inf_f32() ? float(double(rest) * 0x1.921fb54442d18p-62) : nan_f32(), quadrant};
   }
 
-  // x >= 0
-  static TILE_DEVICE Turned of(float x) {
+  // 0 <= x <= 2^16; infinity gives nan.
+  static TILE_DEVICE Turned of_moderate(float x) {
     // Added to 1.5 * 2^23, the number of quadrants is rounded to an integer in the last bits. pi /
     // 2 in three parts (W. Cody, W. Waite, "Software manual for the elementary functions", 1980).
     const float rounded = fmaf(x, 0x1.45f306p-1f, 0x1.8p23f), quadrants = rounded - 0x1.8p23f;
     Turned turned = {fmaf(quadrants, -0x1.921fb4p+0f, x), u32(__float_as_int(rounded))};
     turned.remainder = fmaf(quadrants, -0x1.4442dp-24f, turned.remainder);
     turned.remainder = fmaf(quadrants, -0x1.846988p-48f, turned.remainder);
+    return turned;
+  }
+
+  // x >= 0
+  static TILE_DEVICE Turned of(float x) {
+    Turned turned = of_moderate(x);
     if (x > 0x1p16f) turned = of_large(x);
     return turned;
   }
@@ -79,18 +85,45 @@ TILE_DEVICE float sin_after(const Turned& x, u32 sign) {
 }
 
 // Odd functions take the sign of x in the end, also that of 0.
-TILE_DEVICE float sin(float x) {
-  return sin_after(Turned::of(fabsf(x)), u32(__float_as_int(x)));
+TILE_DEVICE float sin_after_turns(const Turned& turned, float x) {
+  return sin_after(turned, u32(__float_as_int(x)));
 }
-TILE_DEVICE float cos(float x) {
-  const Turned turned = Turned::of(fabsf(x));
+TILE_DEVICE float cos_after_turns(const Turned& turned) {
   return sin_after({turned.remainder, turned.quadrant + 1}, 0);
 }
-TILE_DEVICE float tan(float x) {
-  const Turned turned = Turned::of(fabsf(x));
+TILE_DEVICE float tan_after_turns(const Turned& turned, float x) {
   const float sin = sin_of_small(turned.remainder), cos = cos_of_small(turned.remainder);
   const float y = turned.quadrant & 1 ? -cos / sin : sin / cos;
   return x < 0 ? -y : y;
+}
+
+TILE_DEVICE float sin(float x) {
+  return sin_after_turns(Turned::of(fabsf(x)), x);
+}
+TILE_DEVICE float cos(float x) {
+  return cos_after_turns(Turned::of(fabsf(x)));
+}
+TILE_DEVICE float tan(float x) {
+  return tan_after_turns(Turned::of(fabsf(x)), x);
+}
+
+// The same of |x| <= 2^16, infinity or nan, without a branch: behind one, the elements of a thread
+// wait for each other. A thread that holds many would lack registers for all of them at once.
+TILE_DEVICE Turned turned_of_moderate(float x) {
+#ifdef KEEPS_BRANCHES
+  return Turned::of(fabsf(x));
+#else
+  return Turned::of_moderate(fabsf(x));
+#endif
+}
+TILE_DEVICE float sin_of_moderate(float x) {
+  return sin_after_turns(turned_of_moderate(x), x);
+}
+TILE_DEVICE float cos_of_moderate(float x) {
+  return cos_after_turns(turned_of_moderate(x));
+}
+TILE_DEVICE float tan_of_moderate(float x) {
+  return tan_after_turns(turned_of_moderate(x), x);
 }
 
 }  // namespace tile::math

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "expr/greatest.hpp"
 #include "expr/least.hpp"
 #include "expr/program.hpp"
 #include "expr/traits.hpp"
@@ -54,7 +55,8 @@ class Emitter {
         outlines_(weight(program) > kInlineWeight),
         uses_(program.nodes.size(), 0),
         is_often_zero_(program.nodes.size()),
-        least_(least_values(program)) {
+        least_(least_values(program)),
+        greatest_(greatest_magnitudes(program)) {
     for (std::size_t i = 0; i < program.nodes.size(); ++i)
       is_often_zero_[i] = makes_zeros(program.nodes[i]);
     for (const Node& node : program.nodes) {
@@ -229,7 +231,8 @@ class Emitter {
 
   bool outlined(const Node& n) const {
     return outlines_ && weight(n) > 1 && !function_of(n).empty() && !divides_by_whole(n) &&
-           !divides_from_one(n) && !divides_zeros(n) && !takes_normal_root(n);
+           !divides_from_one(n) && !divides_zeros(n) && !takes_normal_root(n) &&
+           !turns_moderately(n);
   }
   // Whether the node divides single precision by a whole number that is known when the kernel is
   // compiled, or at least is the same in all of it: an extent, or a constant.
@@ -282,10 +285,17 @@ class Emitter {
     return n.op == Op::div && is_exact_single(n) && node(n.args[1]).op != Op::constant &&
            least_[static_cast<std::size_t>(n.args[1])] >= 1;
   }
-  // Whether the node is a root in single precision of what is far above denormal numbers.
+  // Whether the node is a root, or one over it, in single precision of what is far above denormal
+  // numbers.
   bool takes_normal_root(const Node& n) const {
-    return n.op == Op::sqrt && is_exact_single(n) &&
+    return (n.op == Op::sqrt || n.op == Op::rsqrt) && is_exact_single(n) &&
            least_[static_cast<std::size_t>(n.args[0])] >= 0x1p-60;
+  }
+  // Whether the node is a sine, or the like, in single precision of what is below 2^16, also after
+  // rounding.
+  bool turns_moderately(const Node& n) const {
+    return (n.op == Op::sin || n.op == Op::cos || n.op == Op::tan) && is_exact_single(n) &&
+           greatest_[static_cast<std::size_t>(n.args[0])] < 0x1.ffep15;
   }
   std::string outlined_name(const Node& n) const {
     return "outlined_" + std::string(to_string(n.op)) + "_" +
@@ -324,9 +334,11 @@ class Emitter {
     if (divides_by_whole(n)) return "math::div_by_whole";
     if (divides_from_one(n)) return "math::div_from_one";
     if (divides_zeros(n)) return "math::div_of_zeros";
-    if (takes_normal_root(n)) return "math::root_of_normal";
+    if (takes_normal_root(n))
+      return n.op == Op::rsqrt ? "math::rsqrt_of_normal" : "math::root_of_normal";
     if (const auto name = approximation(n); !name.empty()) return std::string(name);
     const std::string device_function = "math::" + std::string(to_string(n.op));
+    if (turns_moderately(n)) return device_function + "_of_moderate";
     if (!is_floating(argument_type(n, 0))) {
       // Signed overflow is undefined in C++; the device functions wrap.
       const bool may_overflow = n.op == Op::add || n.op == Op::sub || n.op == Op::mul;
@@ -393,7 +405,7 @@ class Emitter {
   bool outlines_;  // heavy functions are called instead of inlined
   std::vector<int> uses_;
   std::vector<bool> is_often_zero_;
-  std::vector<double> least_;
+  std::vector<double> least_, greatest_;
   std::vector<int> stored_;
 };
 

@@ -283,8 +283,21 @@ TEST(DeviceMath, SinesAreTwoUnitsOffAtMost) {
   for (int i = 1; i < 100000; i += 7) check(static_cast<float>(i * 1.57079632679489661923));
 }
 
+TEST(DeviceMath, SinesOfModerateNumbersHaveTheSameBits) {
+  for (float x = 0; x <= 65536; x += 1 + x / 256) {
+    for (const float y : {x, -x, x * 0x1p-20f, x + 0.40625f}) {
+      ASSERT_EQ(math::sin_of_moderate(y), math::sin(y)) << y;
+      ASSERT_EQ(math::cos_of_moderate(y), math::cos(y)) << y;
+      ASSERT_EQ(math::tan_of_moderate(y), math::tan(y)) << y;
+    }
+  }
+}
+
 TEST(DeviceMath, SinesAtTheirEdges) {
   for (const float x : {kInf, -kInf, kNan}) {
+    EXPECT_TRUE(std::isnan(math::sin_of_moderate(x)));
+    EXPECT_TRUE(std::isnan(math::cos_of_moderate(x)));
+    EXPECT_TRUE(std::isnan(math::tan_of_moderate(x)));
     EXPECT_TRUE(std::isnan(math::sin(x)));
     EXPECT_TRUE(std::isnan(math::cos(x)));
     EXPECT_TRUE(std::isnan(math::tan(x)));

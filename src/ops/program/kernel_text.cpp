@@ -65,9 +65,11 @@ void add_function_headers(std::string_view text, std::set<std::string>& headers)
   if (converts) headers.insert("convert");
   if (calls({"sigmoid(", "silu(", "gelu(", "gelu_tanh("})) headers.insert("activations");
   if (calls({"fast_"})) headers.insert("approximations");
-  if (calls({"div_by_whole(", "div_of_zeros(", "div_from_one(", "root_of_normal("}))
+  if (calls({"div_by_whole(", "div_of_zeros(", "div_from_one(", "root_of_normal(",
+             "rsqrt_of_normal("}))
     headers.insert("division");
-  if (calls({"sin(", "cos(", "tan("})) headers.insert("trigonometry");
+  if (calls({"sin(", "cos(", "tan(", "sin_of_", "cos_of_", "tan_of_"}))
+    headers.insert("trigonometry");
 }
 
 }  // namespace tilejit::program

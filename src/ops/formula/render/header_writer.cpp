@@ -109,9 +109,13 @@ void HeaderWriter::write_includes(const std::string& code) {
   if (converts) include("convert");
   if (calls({"sigmoid", "silu", "gelu", "gelu_tanh"})) include("activations");
   if (calls_any("fast_")) include("approximations");
-  if (calls({"div_by_whole", "div_of_zeros", "div_from_one", "root_of_normal"}))
+  if (calls({"div_by_whole", "div_of_zeros", "div_from_one", "root_of_normal", "rsqrt_of_normal"}))
     include("division");
-  if (calls({"sin", "cos", "tan"})) include("trigonometry");
+  const plan::Rows* const rows = plan::rows_of(plan_);
+  const bool moderate = calls({"sin_of_moderate", "cos_of_moderate", "tan_of_moderate"});
+  if (moderate && rows != nullptr && rows->register_vectors > 0)
+    line("#define KEEPS_BRANCHES 1  // of sines, between which few values are under way");
+  if (moderate || calls({"sin", "cos", "tan"})) include("trigonometry");
   if (calls_any("rescaling_")) include("rescale");
   const bool divides = std::ranges::any_of(
       plan_.params, [](const Param& p) { return p.kind == Param::Kind::divisor; });
