@@ -1,5 +1,5 @@
 // Approximations for values of at most 16 bits. Errors are a few units of 2^-22 of the result; of
-// tanh, 2^-11 of it; of gelu and gelu_tanh, 2^-11 of x.
+// log, 2^-18 of it; of tanh, 2^-11 of it; of gelu and gelu_tanh, 2^-11 of x.
 #pragma once
 
 #include "tile/inverse.cuh"
@@ -14,6 +14,20 @@ TILE_DEVICE float fast_exp2(float x) {
 }
 TILE_DEVICE float fast_exp(float x) {
   return fast_exp2(x * 1.44269504f);
+}
+// The hardware's logarithm to base 2 has an error of 2^-22 near 1, where the result is small: four
+// terms of the series are closer there.
+TILE_DEVICE float fast_log(float x) {
+  const float away = x - 1;
+  const float near = away * fmaf(away, fmaf(away, fmaf(away, -0.25f, 1 / 3.0f), -0.5f), 1);
+  const bool tiny = x < 0x1p-126f;
+#if __CUDA_ARCH__
+  float about;
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(about) : "f"(tiny ? x * 0x1p24f : x));
+#else
+  const float about = log2f(tiny ? x * 0x1p24f : x);
+#endif
+  return fabsf(away) < 0x1p-4f ? near : (tiny ? about - 24 : about) * 0x1.62e43p-1f;
 }
 TILE_DEVICE float div_full(float a, float b) {
   float y;

@@ -37,7 +37,7 @@ constinit const std::array<Traits, detail::kOps> detail::kTraits = {{
     {.name = "abs", .builtin = "fabs"},
     {.name = "exp", .weight = 8, .cost = {10, 1}, .builtin = "exp", .approximation = "math::fast_exp", .accuracy = {2, 3}},
     {.name = "exp2", .weight = 8, .cost = {3, 1}, .builtin = "exp2", .approximation = "math::fast_exp2", .accuracy = {2, 3}},
-    {.name = "log", .weight = 8, .cost = {25, 0}, .builtin = "log", .accuracy = {1, 3}},
+    {.name = "log", .weight = 8, .cost = {25, 0}, .builtin = "log", .approximation = "math::fast_log", .accuracy = {1, 3, 64}},
     {.name = "log2", .weight = 8, .cost = {25, 0}, .builtin = "log2", .accuracy = {1, 3}},
     {.name = "sqrt", .weight = 8, .cost = {8, 1}, .builtin = "sqrt"},
     {.name = "rsqrt", .weight = 8, .cost = {2, 1}, .builtin = "rsqrt", .accuracy = {2, 3}},

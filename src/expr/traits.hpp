@@ -18,7 +18,7 @@ namespace tilejit::expr {
 /// -use_fast_math. If releases differ, the largest error is taken. The f64 numbers are raised by
 /// two ulps for the C library, or by more if its manual says more (cbrt, erfc). Operations composed
 /// of several (sigmoid ... gelu_tanh) have the sum of their parts. Numbers of narrow floats: PTX
-/// ISA, ex2.approx and div.full.
+/// ISA, ex2.approx, lg2.approx and div.full.
 struct Accuracy {
   double f32 = 0.5;
   double f64 = 1;

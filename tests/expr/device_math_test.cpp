@@ -211,6 +211,24 @@ TEST(DeviceMath, ApproximateQuotientsHoldForAllDivisors) {
   EXPECT_TRUE(std::isnan(math::fast_div(1, kNan)));
 }
 
+TEST(DeviceMath, ApproximateLogarithmsHaveASmallRelativeError) {
+  constexpr auto kInfBits = std::uint32_t{0x7f800000};
+  for (std::uint32_t bits = 1; bits < kInfBits; bits += 331) {
+    const float x = std::bit_cast<float>(bits);
+    if (x == 1) continue;
+    ASSERT_TRUE(std::fabs(math::fast_log(x) / std::log(double{x}) - 1) <= 0x1p-18) << x;
+  }
+  for (float x = 0.9f; x < 1.1f; x = std::nextafter(x, 2.0f)) {
+    if (x == 1) continue;
+    ASSERT_TRUE(std::fabs(math::fast_log(x) / std::log(double{x}) - 1) <= 0x1p-18) << x;
+  }
+  EXPECT_EQ(math::fast_log(1), 0);
+  EXPECT_EQ(math::fast_log(0), -kInf);
+  EXPECT_EQ(math::fast_log(kInf), kInf);
+  EXPECT_TRUE(std::isnan(math::fast_log(-1)));
+  EXPECT_TRUE(std::isnan(math::fast_log(kNan)));
+}
+
 TEST(DeviceMath, RootsOfNormalNumbersAreRoundedCorrectly) {
   std::mt19937 random(13);
   for (int i = 0; i < 200000; ++i) {  // from 2^-60 on

@@ -77,6 +77,8 @@ TEST(Emit, EveryKindOfOperation) {
       {"y = sin(f64(x_f16))", f64, "const double v2 = sin(v1);"},
       {"y = exp(x_f32)", f32, "const float v1 = expf(v0);"},
       {"y = exp(x_bf16)", bf16, "const float v1 = math::fast_exp(v0);"},
+      {"y = log(x_bf16)", bf16, "const float v1 = math::fast_log(v0);"},
+      {"y = log(f32(x_bf16))", bf16, "const float v2 = logf(v1);"},
       {"y = exp(f32(x_bf16))", bf16, "const float v2 = expf(v1);"},
       {"y = x_f16 / x_f16", f16, "const float v1 = math::fast_div(v0, v0);"},
       {"y = x_f32 / x_f16", f32, "/ v"},

@@ -5,6 +5,7 @@
 #include "tile/packed.cuh"
 #include "tile/dependent.cuh"
 #include "tile/f16.cuh"
+#include "tile/approximations.cuh"
 
 using namespace tile;
 
@@ -34,7 +35,7 @@ TILE_DEVICE Held hold(const Params& p, float t1) {
   const float v2 = fabsf(v1);
   const float v3 = 0x1p+0f;
   const float v4 = v2 + v3;
-  const float v5 = logf(v4);
+  const float v5 = math::fast_log(v4);
   return {v5};
 }
 
