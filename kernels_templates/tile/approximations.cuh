@@ -1,5 +1,5 @@
 // Approximations for values of at most 16 bits. Errors are a few units of 2^-22 of the result; of
-// log, 2^-18 of it; of tanh, 2^-11 of it; of gelu and gelu_tanh, 2^-11 of x.
+// log, 2^-18 of it; of erf, 2^-16; of tanh, 2^-11 of it; of gelu and gelu_tanh, 2^-11 of x.
 #pragma once
 
 #include "tile/inverse.cuh"
@@ -8,9 +8,13 @@
 namespace tile::math {
 
 TILE_DEVICE float fast_exp2(float x) {
+#if __CUDA_ARCH__
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
+#else
+  return exp2f(x);
+#endif
 }
 TILE_DEVICE float fast_exp(float x) {
   return fast_exp2(x * 1.44269504f);
@@ -65,6 +69,17 @@ TILE_DEVICE float fast_tanh(float x) {
   float y;
   asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
+}
+// Minimax polynomials: of erf(x) / x below 1 / 2, and of log2(1 - erf(x)) / x above, up to 4, from
+// where on erf(x) is 1 in single precision.
+TILE_DEVICE float fast_erf(float x) {
+  const float square = x * x, size = fminf(fabsf(x), 4);
+  float low = fmaf(square, 0x1.a6e89p-4f, -0x1.803dc6p-2f);
+  low = x * fmaf(square, low, 0x1.20dca4p+0f);
+  float high = fmaf(size, 0x1.13610cp-6f, -0x1.08c5cep-3f);
+  high = size * fmaf(size, fmaf(size, high, -0x1.dc812cp-1f), -0x1.a00e22p+0f);
+  high = copysignf(1 - fast_exp2(high), x);
+  return fabsf(x) >= 0.5f ? high : low;
 }
 // erf(x) is close to tanh(x * (1.1296707 + 0.0998173 * x * x)).
 TILE_DEVICE float fast_gelu(float x) {

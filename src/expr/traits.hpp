@@ -28,10 +28,11 @@ struct Accuracy {
 /// Instructions per element in single precision, counted in the PTX that NVRTC 13.0 makes of
 /// kernels_templates/tile/math.cuh for sm_90a. Moves are not counted, branches take the usual path,
 /// and divisions and square roots count as ptxas expands them. Approximations, used for 16-bit
-/// results, take fewer.
+/// results, take a fifth about, or `narrow` plain ones.
 struct Cost {
   int plain = 1;
   int special = 0;  ///< executed by special function units
+  int narrow = 0;
 };
 
 /// Facts about an operation besides its value.

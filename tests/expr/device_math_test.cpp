@@ -229,6 +229,19 @@ TEST(DeviceMath, ApproximateLogarithmsHaveASmallRelativeError) {
   EXPECT_TRUE(std::isnan(math::fast_log(kNan)));
 }
 
+TEST(DeviceMath, ApproximateErrorFunctionsHaveASmallRelativeError) {
+  constexpr auto kInfBits = std::uint32_t{0x7f800000};
+  for (std::uint32_t bits = 0x00800000; bits < kInfBits; bits += 331) {
+    const float x = std::bit_cast<float>(bits);
+    ASSERT_TRUE(std::fabs(math::fast_erf(x) / std::erf(double{x}) - 1) <= 0x1p-16) << x;
+    ASSERT_EQ(math::fast_erf(-x), -math::fast_erf(x)) << x;
+  }
+  EXPECT_EQ(math::fast_erf(kInf), 1);
+  EXPECT_EQ(math::fast_erf(-kInf), -1);
+  EXPECT_TRUE(std::signbit(math::fast_erf(-0.0f)));
+  EXPECT_TRUE(std::isnan(math::fast_erf(kNan)));
+}
+
 TEST(DeviceMath, RootsOfNormalNumbersAreRoundedCorrectly) {
   std::mt19937 random(13);
   for (int i = 0; i < 200000; ++i) {  // from 2^-60 on

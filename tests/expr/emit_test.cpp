@@ -78,6 +78,7 @@ TEST(Emit, EveryKindOfOperation) {
       {"y = exp(x_f32)", f32, "const float v1 = expf(v0);"},
       {"y = exp(x_bf16)", bf16, "const float v1 = math::fast_exp(v0);"},
       {"y = log(x_bf16)", bf16, "const float v1 = math::fast_log(v0);"},
+      {"y = erf(x_f16)", f16, "math::fast_erf("},
       {"y = log(f32(x_bf16))", bf16, "const float v2 = logf(v1);"},
       {"y = exp(f32(x_bf16))", bf16, "const float v2 = expf(v1);"},
       {"y = x_f16 / x_f16", f16, "const float v1 = math::fast_div(v0, v0);"},

@@ -128,8 +128,10 @@ class Instructions {
     const int wide = size_bytes(node.type) == 8 ? 2 : 1;
     // Both the totals of a chunk and its places ask for what is scanned.
     const int times = plan::direction_of(plan_) && !expr::is_scan(node.op) ? 2 : 1;
-    const double own = expr::is_scan(node.op) ? kScanInstructions : traits.cost.plain;
-    plain += share * times * wide * (approximate ? std::max(2.0, own / kLessByApproximation) : own);
+    double own = expr::is_scan(node.op) ? kScanInstructions : traits.cost.plain;
+    if (approximate)
+      own = traits.cost.narrow > 0 ? traits.cost.narrow : std::max(2.0, own / kLessByApproximation);
+    plain += share * times * wide * own;
     special += share * times * traits.cost.special;
   }
 

@@ -64,8 +64,9 @@ bool computes_under_conditions(const plan::Plan& plan, const Passes& passes) {
 /// Instructions of the node, of which functions of 16-bit values have a few.
 int cost_with_approximation(const Node& node) {
   const bool narrow = is_floating(node.type) && size_bytes(node.type) <= 2;
-  return narrow && !expr::traits(node.op).approximation.empty() ? plan::kPlainOfSpecial
-                                                                : cost_of(node);
+  const expr::Traits& traits = expr::traits(node.op);
+  return narrow && !traits.approximation.empty() ? plan::kPlainOfSpecial + traits.cost.narrow
+                                                 : cost_of(node);
 }
 
 /// Whether each pass that needs the operand loads it in aligned chunks and shifts it.

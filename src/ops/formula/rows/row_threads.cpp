@@ -86,8 +86,9 @@ double instructions_of_element(const Plan& plan, const Rows& rows) {
     const bool approximate = narrow && !traits.approximation.empty();
     instructions += expr::finds_place(node.op) ? kOfPlace
                     : combines                 ? 1
-                    : approximate              ? std::max(2.0, own / kLessByApproximation)
-                                               : own;
+                    : !approximate             ? own
+                    : traits.cost.narrow > 0   ? traits.cost.narrow + kPlainOfSpecial
+                                               : std::max(2.0, own / kLessByApproximation);
   }
   for (const Operand& operand : plan.operands) {
     const int times = (operand.read ? 1 : 0) + (operand.written ? 1 : 0);
