@@ -6,6 +6,7 @@
 #include "device/access.hpp"
 #include "device/device.hpp"
 #include "device/scale.hpp"
+#include "rows/column_shape.hpp"
 #include "rows/row_threads.hpp"
 
 namespace tilejit::plan {
@@ -27,7 +28,7 @@ constexpr int kLoadsOfThread = 4;  // under way; fewer of heavy formulas
 // In microseconds and bytes per microsecond: how long loads are under way, what one block loads,
 // and what all of them do: in loops, whose threads wait for a batch before they ask for the next
 // one, in such loops over strips narrower than a line, and in kernels of one pass each.
-constexpr double kUnderWayUs = 0.8, kBytesOfBlock = 40e3;
+constexpr double kUnderWayUs = 0.8, kBytesOfBlockUs = 40e3;
 constexpr double kBytesOfLoops = 2.6e6, kBytesOfNarrow = 2.1e6, kBytesOfAll = 3e6;
 
 /// Vectors of `vector` elements along the modes for which `wanted` is true; nothing if one of their
@@ -325,12 +326,14 @@ bool leaves_device_idle(const Plan& plan) {
   const std::int64_t busy =
       std::min<std::int64_t>(plan.threads / rows->row_threads, *count) * rows->row_threads;
   const double of_block = is_heavy
-                              ? kBytesOfBlock
-                              : std::min(kBytesOfBlock, static_cast<double>(busy) * plan.unroll *
-                                                            of_vector / kUnderWayUs);
+                              ? kBytesOfBlockUs
+                              : std::min(kBytesOfBlockUs, static_cast<double>(busy) * plan.unroll *
+                                                              of_vector / kUnderWayUs);
   const bool narrow = !rows->along() && bytes_across(plan, *rows) < device::kLineBytes;
-  const double of_all =
-      std::min(narrow ? kBytesOfNarrow : kBytesOfLoops, static_cast<double>(at_once) * of_block);
+  const double busy_part = rows->along() ? 1 : busy_of_turns(plan);
+  const double of_blocks = busy_part * std::min(narrow ? kBytesOfNarrow : kBytesOfAll,
+                                                static_cast<double>(at_once) * of_block);
+  const double of_all = std::min(narrow ? kBytesOfNarrow : kBytesOfLoops, of_blocks);
   return bytes / of_all > (passes.count - 1) * device::kKernelUs + bytes / kBytesOfAll;
 }
 
