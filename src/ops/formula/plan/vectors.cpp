@@ -22,7 +22,7 @@ constexpr std::int64_t kFewColumns = 256, kFewVeryLongColumns = 1025;
 constexpr std::int64_t kLongNarrowColumn = 64;  // of one or two bytes
 constexpr int kShortShifted = 4;                // of a vector of short columns
 constexpr int kOfTwoChunks = 2;                 // elements that come by as many loads
-constexpr std::int64_t kShortestColumn = 5;     // elements
+constexpr std::int64_t kFewBytesOfColumn = 12;  // which leave a multiprocessor 24 KB under way
 constexpr int kMostShifted = 8;   // elements of a vector of a tile: registers hold squares
 constexpr int kLargeElement = 4;  // bytes
 constexpr int kShortSide = 32;    // vectors of a tile's mode, of which the last counts
@@ -155,9 +155,9 @@ class Chooser {
     return vector == 1 ? std::clamp(shifted_of_short_columns(), 1, most) : vector;
   }
 
-  /// Elements of a vector that is shifted, of short columns that are odd, narrow, and so many that
-  /// such threads fill the device; 0 if there are none. All that is stored is aligned to these,
-  /// unless columns are so short that more threads would take longer to start than to load.
+  /// Elements of a vector that is shifted, of short columns that are odd, and so many that such
+  /// threads fill the device; 0 if there are none. All that is stored is aligned to these, and
+  /// elements are narrow, unless columns are so short that single ones keep little under way.
   [[nodiscard]] int shifted_of_short_columns() const {
     if (!has_short_columns(plan_)) return 0;
     const Rows& rows = *rows_of(plan_);
@@ -170,11 +170,9 @@ class Chooser {
     }
     const auto columns = vectors_across_rows(plan_, rows);  // vectors have one element here
     const auto length = vectors_in_row(plan_, rows);
-    if (widest >= kLargeElement || !columns ||
-        *columns < 2 * kShortShifted * device::kThreadsAtOnce)
-      return 0;
-    if (aligned) return kShortShifted;
-    return length && *length <= kShortestColumn ? kOfTwoChunks : 0;
+    if (!columns || *columns < 2 * kShortShifted * device::kThreadsAtOnce) return 0;
+    if (aligned && widest < kLargeElement) return kShortShifted;
+    return length && *length * widest <= kFewBytesOfColumn ? kOfTwoChunks : 0;
   }
 
   /// Whether the rows of both operands begin as many elements behind an aligned address.
