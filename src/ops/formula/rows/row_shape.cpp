@@ -55,6 +55,9 @@ constexpr int kRowThreadsOfSplit = 256;
 // each.
 constexpr std::int64_t kManyOfBlock = 2 * device::kManyBlocks;
 constexpr int kHeavyValues = 12;  // instructions of an element: a division
+// Registers of a thread that reads splits with centres, those beside calls, and those that two
+// blocks of 512 threads leave each.
+constexpr int kOwnRegisters = 26, kRegistersOfCalls = 12, kRegistersOfTwoBlocks = 64;
 constexpr int kLeastRowThreadsOfRuns = 4;
 constexpr int kThreadsOfRuns = 256;
 // Vectors of a thread. A cluster saves the microsecond of a second kernel, but with four vectors
@@ -487,11 +490,32 @@ int batch_of_steps(std::int64_t steps) {
   return static_cast<int>(ceil_div(steps, std::max<std::int64_t>(1, batches)));
 }
 
+/// Whether splits of rows, of which a multiprocessor has two at once, would lack registers for
+/// that, and have enough of them with half as many loads under way. A heavy formula, to which
+/// threads count more than loads, takes these registers, about, besides loads and accumulators.
+bool leaves_room_by_half(const Plan& plan, const Rows& rows) {
+  const std::int64_t blocks = rows.splits * vectors_across_rows(plan, rows).value_or(1);
+  if (rows.splits == 1 || rows.abreast || blocks <= device::kMultiprocessors ||
+      !has_centres(plan) || !has_heavy_values(plan))
+    return false;
+  const bool calls = std::ranges::any_of(plan.program.nodes, [](const expr::Node& node) {
+    return node.op == expr::Op::sin || node.op == expr::Op::cos || node.op == expr::Op::tan;
+  });
+  const std::int64_t own =
+      kOwnRegisters + (calls ? kRegistersOfCalls : 0) + accumulator_bytes(plan);
+  const auto fits = [&](int batch) {
+    return own + batch * registers_of_vector(plan, rows) <= kRegistersOfTwoBlocks;
+  };
+  return !fits(kBatchOfRows) && fits(kBatchOfRows / 2);
+}
+
 }  // namespace
 
 int batch_of_rows(const Plan& plan) {
   const Rows& rows = *rows_of(plan);
   const auto length = vectors_in_row(plan, rows);
+  if (rows.along() && rows.register_vectors == 0 && leaves_room_by_half(plan, rows))
+    return kBatchOfRows / 2;
   if (plan.peeled && rows.along() && length && rows.register_vectors == 0)
     return batch_of_steps(ceil_div(*length, threads_of_row(rows)));
   const bool single = rows.along() && rows.register_vectors == 0 && plan.vector == 1;
