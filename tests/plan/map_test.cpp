@@ -44,6 +44,8 @@ TEST(Maps, HaveShorterVectorsIfElementsTouchManyLines) {
       {"bytes of all f32", f32, i8, "(8388608):(1)", "(8388608):(1)", 4, 4},
       {"every second f32, which memory takes longer for", f32, f32, "(8388608):(2)",
        "(8388608):(1)", 4, 4},
+      {"every second f32 of an input that repeats", f32, f32, "(40,2,256,64):(0,1,128,2)",
+       "(40,2,256,64):(32768,16384,64,1)", 1, 2},
       {"a small matrix transposed, by few blocks", f32, f32, "(25,100):(1,25)", "(25,100):(100,1)",
        1, 1},
       {"unknown strides", f32, i8, "(8388608):(S)", "(8388608):(1)", 16, 16},

@@ -15,9 +15,8 @@ namespace {
 constexpr double kLess = 0.9;         // of the cycles, at most, for which vectors are shorter
 constexpr double kBytesOfCycle = 13;  // of memory, for each multiprocessor
 
-/// Whether the operand has gaps, and elements of its own all over the space.
-bool is_strided(const Operand& operand) {
-  return operand.reach == Reach::strided && !repeats(operand);
+bool has_gaps(const Operand& operand) {
+  return operand.reach == Reach::strided;
 }
 
 bool can_be_shorter(const Plan& plan) {
@@ -30,7 +29,7 @@ bool can_be_shorter(const Plan& plan) {
   };
   return std::ranges::all_of(plan.extents, &Dim::is_known) &&
          std::ranges::all_of(plan.operands, has_known_strides) &&
-         std::ranges::any_of(plan.operands, is_strided);
+         std::ranges::any_of(plan.operands, has_gaps);
 }
 
 /// The cycles of a multiprocessor that has a block, or its share of many, for memory or for
@@ -51,7 +50,7 @@ double cycles_of_memory(const Plan& plan) {
   for (const Operand& operand : plan.operands) {
     if (repeats(operand)) continue;
     const std::int64_t apart =
-        !in_box && is_strided(operand) ? operand.modes.front()[0].stride.value() : 1;
+        !in_box && has_gaps(operand) ? operand.modes.front()[0].stride.value() : 1;
     bytes += static_cast<double>(
         std::min<std::int64_t>(device::kSectorBytes, apart * size_bytes(operand.dtype)));
   }
