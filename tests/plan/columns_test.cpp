@@ -866,16 +866,16 @@ TEST(Columns, OfHeavyFormulasAreSpreadEvenly) {
   EXPECT_EQ(strip("y = var(x)"), 64);
 }
 
-// 1801/89 of the sweep: 297 us held by clusters, 196 read once.
-TEST(Columns, OfLongHeavyVariancesAreReadOnce) {
+// 1801/89 of the sweep: 297 us held by clusters, 196 read once; 8000 x 4112 of f16 45.9 and 29.6,
+// 8000 x 512 8.5 and 11.3.
+TEST(Columns, OfLongVariancesAreReadOnceIfTheyAreMany) {
   const auto is_held = [](int rows, int columns, const char* formula) {
     return rows_of(plan_of_columns(f32, rows, columns, formula))->register_vectors > 0;
   };
-  const char* const heavy = "y = var(log(abs(exp(x)) + 1))";
-  EXPECT_FALSE(is_held(4443, 22560, heavy));
-  EXPECT_TRUE(is_held(4443, 22560, "y = var(x)"));
-  EXPECT_TRUE(is_held(4096, 22560, heavy));
-  EXPECT_TRUE(is_held(4443, 128, heavy)) << "a second kernel would follow";
+  EXPECT_FALSE(is_held(4443, 22560, "y = var(log(abs(exp(x)) + 1))"));
+  EXPECT_FALSE(is_held(4443, 2048, "y = var(x)"));
+  EXPECT_TRUE(is_held(4096, 22560, "y = var(x)"));
+  EXPECT_TRUE(is_held(4443, 512, "y = var(x)")) << "few columns";
 }
 
 // 1401/94 of the sweep: in strips of 16 shifted vectors 13.4 us, of 32 elements 8.4.

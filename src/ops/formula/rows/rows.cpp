@@ -14,10 +14,10 @@ namespace {
 
 using core::ceil_div;
 
-constexpr int kFieldsOfCentred = 4;                 // tile/centred.cuh
-constexpr std::int64_t kLongestHeldColumn = 8192;   // elements that a cluster holds
-constexpr std::int64_t kLongestHeavyColumn = 4096;  // the same if formulas are heavy
-constexpr std::int64_t kManyColumns = 4096;
+constexpr int kFieldsOfCentred = 4;                // tile/centred.cuh
+constexpr std::int64_t kLongestHeldColumn = 8192;  // elements that a cluster holds
+constexpr std::int64_t kLongestOfResults = 4096;   // the same of many columns that leave results
+constexpr std::int64_t kManyColumns = 2048;
 constexpr int kBulkAlignment = 16;
 constexpr int kSharedBytesOfRest = 12 * 1024;  // per block, besides inputs kept for all rows
 constexpr int kBytesOfRegister = 4;
@@ -55,11 +55,12 @@ bool varies(const Operand& operand, const Rows& rows, bool in_row) {
   return false;
 }
 
-/// Elements of a column that a cluster holds at most. Where formulas are heavy and columns many,
-/// clusters are busy with what they exchange, and compute while they do not load.
+/// Elements of a column that a cluster holds at most. Of many columns that only leave results, the
+/// large blocks of such clusters are busy with what they exchange, and compute while they do not
+/// load.
 std::int64_t longest_held_column(const Plan& plan, const Rows& rows) {
   const auto columns = count_vectors(plan, 1, [&](std::size_t m) { return !rows.reduces(m); });
-  return columns.value_or(0) >= kManyColumns && has_heavy_values(plan) ? kLongestHeavyColumn
+  return columns.value_or(0) >= kManyColumns && !writes_elements(plan) ? kLongestOfResults
                                                                        : kLongestHeldColumn;
 }
 
