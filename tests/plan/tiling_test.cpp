@@ -209,7 +209,7 @@ TEST(Tiling, SharedMemoryIsFreeOfBankConflicts) {
     const Plan plan = plan_of(transpose(dtype, "(16384,8192):(1,16384)", "(16384,8192):(8192,1)"));
     const Tile& shape = std::get<Tile>(plan.family);
     const int vector = plan.vector, columns = shape.columns / vector, rows = shape.rows;
-    const ComposedLayout swizzled = shared_layout(shape, vector);
+    const ComposedLayout swizzled = shared_layout(shape, vector, size_bytes(dtype));
     const int across = std::min(32, columns), down = std::min(32, rows / vector);
     const Layout read({{across, 32 / across}, 1}, {{1, columns}, 0});
     const Layout write({{down, 32 / down}, 1}, {{vector * columns, 1}, 0});
@@ -221,16 +221,36 @@ TEST(Tiling, SharedMemoryIsFreeOfBankConflicts) {
   }
 }
 
+/// The same of short rows, and of those whose vectors are no power of two. Swizzled and padded to
+/// one, rows of 48 bf16 met in banks: 1902/101 of the sweep took 58.6 us, with 64 columns 53.6.
+TEST(Tiling, SharedMemoryOfOtherRowsIsFreeOfBankConflicts) {
+  for (const int bytes : {1, 2, 4}) {
+    for (const int vector : {2, 4, 8, 16}) {
+      const int access = vector * bytes;
+      if (access < 4 || access > 16) continue;
+      for (const int across : {1, 2, 3, 4, 5, 6, 10, 12, 14, 20, 28}) {
+        const Tile tile{.columns = across * vector, .rows = 32 * vector};
+        const ComposedLayout padded = shared_layout(tile, vector, bytes);
+        SCOPED_TRACE(to_string(padded) + " of " + std::to_string(access) + " bytes");
+        EXPECT_LE(cosize(padded.layout()), across * tile.rows + 32) << "a vector a row of squares";
+        const int lanes = std::min(32, across * vector);  // in a row of squares
+        const Layout read({lanes, 1}, {1, 0}), write({32, 1}, {vector * across, 0});
+        EXPECT_TRUE(bank_conflicts(read, padded, access, access).conflict_free());
+        EXPECT_TRUE(bank_conflicts(write, padded, access, access).conflict_free());
+      }
+    }
+  }
+}
+
 /// What kernels take for granted (tile/shared_tile.cuh).
 TEST(Tiling, LinesOfSquaresAreOneRowApart) {
   for (const int vector : {1, 2, 4, 16}) {
     for (const int columns : {vector, 5 * vector, 8 * vector, 12 * vector, 256}) {
       for (const int rows : {vector, 4 * vector, 5 * vector, 512}) {
-        const ComposedLayout tile = shared_layout({.columns = columns, .rows = rows}, vector);
+        const ComposedLayout tile = shared_layout({.columns = columns, .rows = rows}, vector, 4);
         SCOPED_TRACE(to_string(tile));
-        const std::int64_t places = size(tile.layout()).value(), pitch = places / rows;
-        EXPECT_GE(pitch, columns / vector);
-        std::vector<bool> taken(static_cast<std::size_t>(places));
+        const std::int64_t pitch = vector > 1 ? tile({0, 1}) - tile({0, 0}) : 1;
+        std::vector<bool> taken(static_cast<std::size_t>(cosize(tile.layout())));
         for (int row = 0; row < rows; ++row) {
           for (int column = 0; column < columns / vector; ++column) {
             const std::int64_t at = tile({column, row});

@@ -42,18 +42,16 @@ constexpr bool kMovesElements = false;  // of squares that are cut off
 constexpr bool kTransposedOutputs = false;
 
 // Where the vector in a column of vectors and a row of elements lies.
-struct VectorLayout {  // Sw<4,0,5> o 0 o (16,32):(1,16)
+struct VectorLayout {  // (16,(2,16)):(1,(16,33))
   static constexpr int rank = 2;
   static constexpr i32 size = 512;
-  static constexpr i32 cosize = 512;
+  static constexpr i32 cosize = 527;
   __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 16 : 32; }
   __device__ constexpr i32 operator()(i32 c0) const {
-    const i32 index = c0;
-    return index ^ ((index & 480) >> 5);
+    return (c0 & 31) + (c0 >> 5) * 33;
   }
   __device__ constexpr i32 operator()(i32 c0, i32 c1) const {
-    const i32 index = c0 + c1 * 16;
-    return index ^ ((index & 480) >> 5);
+    return c0 + (c1 & 1) * 16 + (c1 >> 1) * 33;
   }
 };
 

@@ -166,7 +166,8 @@ void TileWriter::write_shared() {
                    moves_elements()));
   line(fmt::format("constexpr bool kTransposedOutputs = {};\n", transposed_outputs));
   line("// Where the vector in a column of vectors and a row of elements lies.");
-  line(layout::emit_callable("VectorLayout", plan::shared_layout(tile_, plan_.vector),
+  const int narrowest = plan::narrowest_transposed(plan_.operands);
+  line(layout::emit_callable("VectorLayout", plan::shared_layout(tile_, plan_.vector, narrowest),
                              layout::IndexBits::b32));
   line("struct Shared {");
   for (const Operand& operand : plan_.operands) {

@@ -109,33 +109,40 @@ std::optional<std::size_t> find_transposed_mode(const std::vector<Operand>& oper
   return best;
 }
 
-ComposedLayout shared_layout(const Tile& tile, int vector) {
+ComposedLayout shared_layout(const Tile& tile, int vector, int narrowest) {
+  const int across = tile.columns / vector, down = tile.rows / vector;
+  const bool short_rows = vector > 1 && tile.columns * narrowest < kLineBytes;
+  if (short_rows || !std::has_single_bit(static_cast<unsigned>(across))) {
+    const Layout rows({vector, down}, {across, vector * across | 1});
+    return {Swizzle(0, 0, 0), 0, make_layout({Layout(across, 1), rows})};
+  }
   const auto log2 = [](int x) { return std::countr_zero(static_cast<unsigned>(x)); };
-  const int across = tile.columns / vector;
-  const int pitch = static_cast<int>(std::bit_ceil(static_cast<unsigned>(across)));
-  // Single elements in rows of an odd length meet no bank twice.
-  if (vector == 1 && across != pitch)
-    return {Swizzle(0, 0, 0), 0, Layout({across | 1, tile.rows}, {1, across | 1})};
-  const Swizzle swizzle(log2(pitch), 0, log2(pitch * vector));
-  return {swizzle, 0, Layout({pitch, tile.rows}, {1, pitch})};
+  const Swizzle swizzle(log2(across), 0, log2(across * vector));
+  return {swizzle, 0, Layout({across, tile.rows}, {1, across})};
+}
+
+int narrowest_transposed(const std::vector<Operand>& operands) {
+  int narrowest = 8;
+  for (const Operand& operand : operands) {
+    if (operand.reach == Reach::transposed)
+      narrowest = std::min(narrowest, size_bytes(operand.dtype));
+  }
+  return narrowest;
 }
 
 std::int64_t shared_bytes(const std::vector<Operand>& operands, const Tile& tile, int vector) {
-  const std::int64_t elements = size(shared_layout(tile, vector).layout()).value() * vector;
+  const ComposedLayout vectors = shared_layout(tile, vector, narrowest_transposed(operands));
   std::int64_t bytes = 0;
   for (const Operand& operand : operands) {
-    if (operand.reach == Reach::transposed) bytes += elements * size_bytes(operand.dtype);
+    if (operand.reach == Reach::transposed)
+      bytes += cosize(vectors.layout()) * vector * size_bytes(operand.dtype);
   }
   return bytes;
 }
 
 Tile choose_tile(const std::vector<Operand>& operands, const std::vector<Dim>& extents,
                  std::size_t mode, int vector) {
-  int narrowest = 8;
-  for (const Operand& operand : operands) {
-    if (operand.reach == Reach::transposed)
-      narrowest = std::min(narrowest, size_bytes(operand.dtype));
-  }
+  const int narrowest = narrowest_transposed(operands);
   // A thread issues at most kMaxAccesses loads per operand.
   const int most = kMaxTileThreads * kMaxAccesses * vector;
   int side = std::max(kMinSide, kSideBytes / narrowest);

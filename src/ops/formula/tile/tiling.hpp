@@ -39,14 +39,18 @@ inline constexpr int kMaxTileThreads = 256;
 /// squares and vectors by whole rows or columns, or by parts of one; nothing if no number suits.
 [[nodiscard]] std::optional<int> threads_of_tile(const Tile& tile, int vector);
 
+/// Bytes of an element of the narrowest transposed operand.
+[[nodiscard]] int narrowest_transposed(const std::vector<Operand>& operands);
+
 /// Bytes of shared memory that the transposed operands take.
 [[nodiscard]] std::int64_t shared_bytes(const std::vector<Operand>& operands, const Tile& tile,
                                         int vector);
 
 /// Where a vector of a transposed operand's tile lies in shared memory, in vectors: a layout of
-/// columns of vectors by rows of elements. Vectors are swizzled by the row of squares: if rows have
-/// at least 128 bytes, neither writing lines of squares nor reading vectors of a row then causes
-/// bank conflicts. The lines of a square stay one row apart.
-[[nodiscard]] ComposedLayout shared_layout(const Tile& tile, int vector);
+/// columns of vectors by rows of elements, the lines of a square one row apart. Rows of squares are
+/// an odd number of vectors apart, or vectors are swizzled by the row of squares if a row has a
+/// power of two of them and, unless these are single elements, 128 bytes of `narrowest`, the bytes
+/// of an element. Neither writing lines of squares nor reading rows then causes bank conflicts.
+[[nodiscard]] ComposedLayout shared_layout(const Tile& tile, int vector, int narrowest);
 
 }  // namespace tilejit::plan
