@@ -30,8 +30,9 @@ TILE_DEVICE bool ends_in_word(const T* p, const T* end) {
   return (reinterpret_cast<u64>(p) + 3) / 4 * 4 > reinterpret_cast<u64>(end);
 }
 
-// kLines lines of kCount elements each, for blocks of kThreads threads.
-template <class T, int kLines, int kCount, int kThreads>
+// kLines lines of kCount elements each, at most kMost of which exist, for blocks of kThreads
+// threads. kMasks: which lines exist is held in masks.
+template <class T, int kLines, int kCount, int kMost, bool kMasks, int kThreads>
 struct TurnedLines {
   enum : int {
     kWarps = kThreads / 32,
@@ -39,11 +40,14 @@ struct TurnedLines {
     kPerWord = 4 / int(sizeof(T)),
     kGroups = kLines / kPerWord,  // of lines whose words make squares
     kMine = (kGroups + kWarps - 1) / kWarps,
-    kWords = kBytes / 128,  // of a line, that a lane has
-    kPitch = kGroups | 1,   // words of a row: with a word more for each 32 rows, those of squares
+    kApart = kWarps * kPerWord,  // lines between two groups of a warp
+    kWords = kBytes / 128,       // of a line, that a lane has
+    kPitch = kGroups | 1,  // words of a row: with a word more for each 32 rows, those of squares
     kTails = (kMine * kPerWord + 31) / 32,  // that are side by side have own banks
+    kGoesOn = kMost * int(sizeof(T)) + 4 - int(sizeof(T)) > kBytes,  // a line, in a tail
   };
   static_assert(kLines % kPerWord == 0 && kBytes % 128 == 0, "whole squares and parts");
+  static_assert(kMine < 32, "a bit for each group");
 
   u32 word[kCount * kPitch + kCount / 32];
 
@@ -57,10 +61,61 @@ struct TurnedLines {
     u32 address, pitch;  // of the warp's first line, and from each line to the next, in bytes
 
     // The number of the warp's line i, counted from its first one.
-    static TILE_DEVICE int line_of(int i) {
-      return i / kPerWord * (kWarps * kPerWord) + i % kPerWord;
-    }
+    static TILE_DEVICE int line_of(int i) { return i / kPerWord * kApart + i % kPerWord; }
     static TILE_DEVICE int first_line() { return int(threadIdx.x) / 32 * kPerWord; }
+
+    // A bit for each group of lines of which line `e` comes before `until`.
+    static TILE_DEVICE u32 groups_before(int until, int e) {
+      const int lines = until > e ? until - e : 0;
+      return ~(~0u << u32(lines + kApart - 1) / kApart);
+    }
+
+    // Bytes of a line's first word that come before the line. Groups of lines are whole words
+    // apart.
+    TILE_DEVICE u32 before(int line) const { return (address + u32(line) * pitch) % 4; }
+
+    // Begins to load the words of the lines that exist.
+    TILE_DEVICE void load_each(const char* line, i64 step, int from, int until, int bytes,
+                               int cut) {
+      const int lane = threadIdx.x % 32;
+      const u32 lines = u32(until - from);
+      const int begin = -from;
+#pragma unroll
+      for (int i = 0; i < kMine * kPerWord; ++i) {
+        const int l = line_of(i);
+        const int all = int(before(l)) + bytes, some = l == cut ? all & ~3 : all;
+        const int limit = u32(begin + l) < lines ? some - 4 * lane : 0;
+        const char* const p = line + (l * step + 4 * lane) - before(l);
+#pragma unroll
+        for (int w = 0; w < kWords; ++w) {
+          if (limit > 128 * w) part[i][w] = *reinterpret_cast<const u32*>(p + 128 * w);
+        }
+      }
+    }
+
+    // The same, with a bit for each line: that takes fewer registers and instructions.
+    TILE_DEVICE void load_by_masks(const char* line, i64 step, int from, int until, int bytes,
+                                   int cut) {
+      const int lane = threadIdx.x % 32;
+#pragma unroll
+      for (int e = 0; e < kPerWord; ++e) {
+        const int all = int(before(e)) + bytes;
+        const char* const p = line + (e * step + 4 * lane) - before(e);
+#pragma unroll
+        for (int w = 0; w < kWords; ++w) {
+          const int at = 4 * lane + 128 * w;
+          u32 exist = at < all ? groups_before(until, e) & ~groups_before(from, e) : 0;
+          if (at >= (all & ~3) && u32(cut - e) % kApart == 0)  // no cut line is no group's
+            exist &= ~(1u << u32(cut - e) / kApart % 32);
+#pragma unroll
+          for (int g = 0; g < kMine; ++g) {
+            if (exist >> g & 1)
+              part[g * kPerWord + e][w] =
+                  *reinterpret_cast<const u32*>(p + g * kApart * step + 128 * w);
+          }
+        }
+      }
+    }
 
     // Begins to load the first `count` elements of those lines that are not before `from` nor
     // behind `until`. Line 0 begins at `first`, the others `stride` apart. Nothing is read behind
@@ -71,28 +126,19 @@ struct TurnedLines {
       const char* const line = reinterpret_cast<const char*>(first) + first_line() * step;
       address = u32(reinterpret_cast<u64>(line));
       pitch = u32(step);
-      const u32 lines = u32(until - from);
-      const int begin = first_line() - from;
-      cut -= first_line();
-#pragma unroll
-      for (int i = 0; i < kMine * kPerWord; ++i) {
-        const int l = line_of(i);
-        const u32 before = (address + u32(l) * pitch) % 4;
-        const int all = int(before) + bytes, some = l == cut ? all & ~3 : all;
-        const int limit = u32(begin + l) < lines ? some - 4 * lane : 0;
-        const char* const p = line + (l * step + 4 * lane) - before;
-#pragma unroll
-        for (int w = 0; w < kWords; ++w) {
-          if (limit > 128 * w) part[i][w] = *reinterpret_cast<const u32*>(p + 128 * w);
-        }
+      from -= first_line(), until -= first_line(), cut -= first_line();
+      if constexpr (kMasks) {
+        load_by_masks(line, step, from, until, bytes, cut);
+      } else {
+        load_each(line, step, from, until, bytes, cut);
       }
+      if (!kGoesOn) return;
 #pragma unroll
       for (int i = 0; i < kTails; ++i) {
         const int l = line_of(32 * i + lane);
-        const u32 before = (address + u32(l) * pitch) % 4;
-        const int all = int(before) + bytes, some = l == cut ? all & ~3 : all;
-        const bool exists = u32(begin + l) < lines && 32 * i + lane < kMine * kPerWord;
-        const char* const p = line + l * step - before;
+        const int all = int(before(l)) + bytes, some = l == cut ? all & ~3 : all;
+        const bool exists = u32(l - from) < u32(until - from) && 32 * i + lane < kMine * kPerWord;
+        const char* const p = line + l * step - before(l);
         if (exists && some > kBytes) tail[i] = *reinterpret_cast<const u32*>(p + kBytes);
       }
     }
@@ -107,15 +153,14 @@ struct TurnedLines {
 #pragma unroll
         for (int e = 0; e < kPerWord; ++e) {
           const int i = g * kPerWord + e;
-          const u32 before = (address + u32(line_of(i)) * pitch) % 4;
           u32 next[kWords + 1];
 #pragma unroll
           for (int w = 0; w < kWords; ++w) next[w] = __shfl_sync(~0u, part[i][w], (lane + 1) % 32);
-          next[kWords] = __shfl_sync(~0u, tail[i / 32], i % 32);
+          next[kWords] = kGoesOn ? __shfl_sync(~0u, tail[i / 32], i % 32) : next[0];
 #pragma unroll
           for (int w = 0; w < kWords; ++w)
             square[w][e] =
-                __funnelshift_r(part[i][w], lane == 31 ? next[w + 1] : next[w], 8 * before);
+                __funnelshift_r(part[i][w], lane == 31 ? next[w + 1] : next[w], 8 * before(e));
         }
         const int group = g * kWarps + int(threadIdx.x) / 32;
         if (kGroups % kWarps != 0 && group >= kGroups) continue;

@@ -38,6 +38,13 @@ TEST(EmulatedShearedTiles, AgreeWithTheReference) {
         {"z", u8, "(170,107,225):(24075,225,1)"},
         {"y", u8, "(170,107,225):(24075,225,1)"}},
        "y = max(x, z)"},
+      {"lines that go on in another tile",
+       {{"x", f16, "(90,101,241):(24341,1,101)"}, {"y", f16, "(90,101,241):(24341,241,1)"}}},
+      {"the same of bytes, and lines with gaps",
+       {{"x", u8, "(90,223,225):(50625,1,225)"},
+        {"z", u8, "(90,223,225):(50175,1,223)"},
+        {"y", u8, "(90,223,225):(50175,225,1)"}},
+       "y = max(x, z)"},
   };
   EmulatedKernels kernels;
   for (const Case& c : cases) {

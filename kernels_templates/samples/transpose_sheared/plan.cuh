@@ -38,8 +38,11 @@ constexpr int kCopies = 4;  // of a vector's code
 
 constexpr int kShear = 32;  // elements that rows begin early at most
 constexpr int kLines = kColumns + kShear;
+constexpr int kMostRows = 128;  // that may exist
+constexpr bool kMasks = false;  // hold which lines exist: fewer registers
+
 struct Shared {
-  TurnedLines<u8, kLines, kRows, kThreads> x0;
+  TurnedLines<u8, kLines, kRows, kMostRows, kMasks, kThreads> x0;
 };
 
 // Where a tile's first element lies, if its row is aligned, and how many rows exist.
@@ -67,7 +70,7 @@ TILE_DEVICE const u8* lines0(const Params& p, const Tile& tile) {
 }
 // The lines of a tile, on their way.
 struct Lines {
-  TurnedLines<u8, kLines, kRows, kThreads>::Loads x0;
+  TurnedLines<u8, kLines, kRows, kMostRows, kMasks, kThreads>::Loads x0;
   int cut0;
   int from, until;  // of those that exist
 

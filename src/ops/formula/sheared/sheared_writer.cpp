@@ -41,10 +41,17 @@ void ShearedWriter::write_shared() {
   line(fmt::format("constexpr int kShear = {};  // elements that rows begin early at most",
                    plan::shear_of(plan_)));
   line("constexpr int kLines = kColumns + kShear;");
+  const std::int64_t rows = plan_.extents[sheared_.mode].value();
+  const bool several =
+      std::ranges::count(plan_.operands, plan::Reach::transposed, &Operand::reach) > 1;
+  line(fmt::format("constexpr int kMostRows = {};  // that may exist",
+                   several ? std::min<std::int64_t>(sheared_.rows, rows) : sheared_.rows));
+  line(fmt::format("constexpr bool kMasks = {};  // hold which lines exist: fewer registers\n",
+                   several));
   line("struct Shared {");
   for (const Operand& operand : plan_.operands) {
     if (!is_transposed(operand)) continue;
-    line(fmt::format("  TurnedLines<{}, kLines, kRows, kThreads> x{};",
+    line(fmt::format("  TurnedLines<{}, kLines, kRows, kMostRows, kMasks, kThreads> x{};",
                      expr::storage_type(operand.dtype), operand.tensor));
   }
   line("};\n");
@@ -76,9 +83,10 @@ void ShearedWriter::write_lines() {
     line(fmt::format("  return {};\n}}", address.text));
     const std::string stride = value_of(operand.modes[0][0].stride);
     const std::string last = fmt::format("lines{}(p, tile) + i64(until - 1) * {}", k, stride);
-    members +=
-        fmt::format("  TurnedLines<{0}, kLines, kRows, kThreads>::Loads x{1};\n  int cut{1};\n",
-                    expr::storage_type(operand.dtype), k);
+    members += fmt::format(
+        "  TurnedLines<{0}, kLines, kRows, kMostRows, kMasks, kThreads>::Loads x{1};\n  int "
+        "cut{1};\n",
+        expr::storage_type(operand.dtype), k);
     loads += fmt::format(
         "    cut{0} = from < until && ends_in_word({1} + tile.rows, {2}) ? until - 1 : -1;\n"
         "    x{0}.load(lines{0}(p, tile), {3}, from, until, tile.rows, cut{0});\n",
