@@ -151,19 +151,6 @@ TEST(Parts, ThatReduceFollowTheWidestInputThatLiesAcrossRows) {
   EXPECT_FALSE(follows_x("(33,535096):(535096,1)", "(33,535096):(1,33)"));
 }
 
-// 2403/76 of the sweep: 47 clusters of 8 blocks, of which 33 run at once, took 196 us.
-TEST(Parts, OfColumnsAreCutIfTheLastTurnOfBlocksIsMostlyEmpty) {
-  const auto standardise = [](const std::string& columns) {
-    const std::string x = "(18945," + columns + "):(" + columns + ",1)";
-    Fused op =
-        test::make_op(f16, {{"x", x}, {"y", x}}, "y = (x - mean(x)) * rsqrt(var(x) + 0.00001)");
-    op.axis = {0};
-    return op;
-  };
-  EXPECT_EQ(text_of(standardise("3000")), "rows x -> #0 #1; map x #0 #1 -> y");
-  EXPECT_EQ(text_of(standardise("2048")), "") << "all run at once";
-}
-
 /// The mean of the logsumexp over `classes`, as a loss has it.
 Fused loss(const std::string& rows, const std::string& classes, const char* formula) {
   const std::string layout = "(" + rows + ",2," + classes + "):(" +

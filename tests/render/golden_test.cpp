@@ -176,8 +176,8 @@ TEST(Render, RowsLoadNarrowWeightsOfSeveralVectorsBeforeTheyStoreOne) {
   constexpr const char* kNorm = "y = x * rsqrt(mean(x * x) + 1e-5) * w";
   EXPECT_EQ(at_once(f16, "(9000,725):(725,1)", kNorm), 12) << "all, a register each";
   EXPECT_EQ(at_once(f32, "(9000,728):(728,1)", kNorm), 1) << "16 bytes";
-  EXPECT_EQ(at_once(f32, "(300,600002):(600002,1)", kNorm), 4) << "a batch of a loop, by pairs";
-  EXPECT_EQ(at_once(f32, "(300,600000):(600000,1)", kNorm), 1) << "too many registers";
+  EXPECT_EQ(at_once(f32, "(n,600002):(600002,1)", kNorm), 4) << "a batch of a loop, by pairs";
+  EXPECT_EQ(at_once(f32, "(n,600000):(600000,1)", kNorm), 1) << "too many registers";
   EXPECT_EQ(at_once(f16, "(20,725):(725,1)", kNorm), 1) << "they come with the row";
   EXPECT_EQ(at_once(f16, "(9000,725):(725,1)", "y = x * rsqrt(mean(x * w) + 1e-5)"), 1)
       << "outputs need none";

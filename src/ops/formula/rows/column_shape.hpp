@@ -65,9 +65,6 @@ inline constexpr int kFewestOfWhole = 1, kMostOfWhole = 16;
 /// of them, for which it keeps its place in a row.
 [[nodiscard]] std::optional<RowShape> shape_shifted(const Plan& plan, Rows rows);
 
-/// The part of the time that blocks of columns which are not held keep the device busy, if they
-/// follow each other in turns: in the last one, some multiprocessors have none.
-[[nodiscard]] double busy_of_turns(const Plan& plan);
 /// Loads that a thread has in flight of columns that are not held. `plan` must have its rows and
 /// threads.
 [[nodiscard]] int batch_of_columns(const Plan& plan);

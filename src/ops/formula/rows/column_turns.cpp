@@ -91,13 +91,6 @@ double turns_of(const Plan& plan, const Rows& rows, int batch) {
 
 }  // namespace
 
-double busy_of_turns(const Plan& plan) {
-  const Rows& rows = *rows_of(plan);
-  if (!vectors_in_row(plan, rows) || !vectors_across_rows(plan, rows)) return 1;
-  const double turns = turns_of(plan, rows, plan.unroll);
-  return turns <= 1 ? 1 : turns / std::ceil(turns);
-}
-
 int batch_of_columns(const Plan& plan) {
   const Rows& rows = *rows_of(plan);
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);

@@ -6,7 +6,6 @@
 #include "device/access.hpp"
 #include "device/device.hpp"
 #include "device/scale.hpp"
-#include "rows/column_shape.hpp"
 #include "rows/row_threads.hpp"
 
 namespace tilejit::plan {
@@ -331,10 +330,8 @@ bool leaves_device_idle(const Plan& plan) {
                               : std::min(kBytesOfBlockUs, static_cast<double>(busy) * plan.unroll *
                                                               of_vector / kUnderWayUs);
   const bool narrow = !rows->along() && bytes_across(plan, *rows) < device::kLineBytes;
-  const double busy_part = rows->along() ? 1 : busy_of_turns(plan);
-  const double of_blocks = busy_part * std::min(narrow ? kBytesOfNarrow : kBytesOfAll,
-                                                static_cast<double>(at_once) * of_block);
-  const double of_all = std::min(narrow ? kBytesOfNarrow : kBytesOfLoops, of_blocks);
+  const double of_all =
+      std::min(narrow ? kBytesOfNarrow : kBytesOfLoops, static_cast<double>(at_once) * of_block);
   return bytes / of_all > (passes.count - 1) * device::kKernelUs + bytes / kBytesOfAll;
 }
 
