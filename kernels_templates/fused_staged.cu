@@ -164,6 +164,7 @@ struct Thread {
 #if SCANS_GIVE_RESULTS
     total.finish(p, r[0]);
 #endif
+    __syncwarp();  // threads without an element have read the last one, where its result will be
     if (active) for_each([&](int s, Index v) { vectors[s].map(p, row, v, r, a); });
   }
 #elif SCANS_ROWS
