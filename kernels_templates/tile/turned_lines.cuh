@@ -70,37 +70,17 @@ struct TurnedLines {
       return ~(~0u << u32(lines + kApart - 1) / kApart);
     }
 
-    // Bytes of a line's first word that come before the line. Groups of lines are whole words
-    // apart.
-    TILE_DEVICE u32 before(int line) const { return (address + u32(line) * pitch) % 4; }
-
-    // Begins to load the words of the lines that exist.
-    TILE_DEVICE void load_each(const char* line, i64 step, int from, int until, int bytes,
-                               int cut) {
-      const int lane = threadIdx.x % 32;
-      const u32 lines = u32(until - from);
-      const int begin = -from;
-#pragma unroll
-      for (int i = 0; i < kMine * kPerWord; ++i) {
-        const int l = line_of(i);
-        const int all = int(before(l)) + bytes, some = l == cut ? all & ~3 : all;
-        const int limit = u32(begin + l) < lines ? some - 4 * lane : 0;
-        const char* const p = line + (l * step + 4 * lane) - before(l);
-#pragma unroll
-        for (int w = 0; w < kWords; ++w) {
-          if (limit > 128 * w) part[i][w] = *reinterpret_cast<const u32*>(p + 128 * w);
-        }
-      }
-    }
-
-    // The same, with a bit for each line: that takes fewer registers and instructions.
+    // Loads the words of lines, which are counted from the warp's first one, with a bit for each
+    // line that exists: for several inputs, that takes fewer registers and instructions. Groups
+    // of lines are whole words apart.
     TILE_DEVICE void load_by_masks(const char* line, i64 step, int from, int until, int bytes,
                                    int cut) {
       const int lane = threadIdx.x % 32;
 #pragma unroll
       for (int e = 0; e < kPerWord; ++e) {
-        const int all = int(before(e)) + bytes;
-        const char* const p = line + (e * step + 4 * lane) - before(e);
+        const u32 before = (address + u32(e) * pitch) % 4;
+        const int all = int(before) + bytes;
+        const char* const p = line + (e * step + 4 * lane) - before;
 #pragma unroll
         for (int w = 0; w < kWords; ++w) {
           const int at = 4 * lane + 128 * w;
@@ -126,19 +106,30 @@ struct TurnedLines {
       const char* const line = reinterpret_cast<const char*>(first) + first_line() * step;
       address = u32(reinterpret_cast<u64>(line));
       pitch = u32(step);
-      from -= first_line(), until -= first_line(), cut -= first_line();
-      if constexpr (kMasks) {
-        load_by_masks(line, step, from, until, bytes, cut);
-      } else {
-        load_each(line, step, from, until, bytes, cut);
+      const u32 lines = u32(until - from);
+      const int begin = first_line() - from;
+      cut -= first_line();
+      if (kMasks) load_by_masks(line, step, from - first_line(), until - first_line(), bytes, cut);
+#pragma unroll
+      for (int i = 0; i < (kMasks ? 0 : kMine * kPerWord); ++i) {
+        const int l = line_of(i);
+        const u32 before = (address + u32(l) * pitch) % 4;
+        const int all = int(before) + bytes, some = l == cut ? all & ~3 : all;
+        const int limit = u32(begin + l) < lines ? some - 4 * lane : 0;
+        const char* const p = line + (l * step + 4 * lane) - before;
+#pragma unroll
+        for (int w = 0; w < kWords; ++w) {
+          if (limit > 128 * w) part[i][w] = *reinterpret_cast<const u32*>(p + 128 * w);
+        }
       }
       if (!kGoesOn) return;
 #pragma unroll
       for (int i = 0; i < kTails; ++i) {
         const int l = line_of(32 * i + lane);
-        const int all = int(before(l)) + bytes, some = l == cut ? all & ~3 : all;
-        const bool exists = u32(l - from) < u32(until - from) && 32 * i + lane < kMine * kPerWord;
-        const char* const p = line + l * step - before(l);
+        const u32 before = (address + u32(l) * pitch) % 4;
+        const int all = int(before) + bytes, some = l == cut ? all & ~3 : all;
+        const bool exists = u32(begin + l) < lines && 32 * i + lane < kMine * kPerWord;
+        const char* const p = line + l * step - before;
         if (exists && some > kBytes) tail[i] = *reinterpret_cast<const u32*>(p + kBytes);
       }
     }
@@ -153,6 +144,7 @@ struct TurnedLines {
 #pragma unroll
         for (int e = 0; e < kPerWord; ++e) {
           const int i = g * kPerWord + e;
+          const u32 before = (address + u32(kMasks ? e : line_of(i)) * pitch) % 4;
           u32 next[kWords + 1];
 #pragma unroll
           for (int w = 0; w < kWords; ++w) next[w] = __shfl_sync(~0u, part[i][w], (lane + 1) % 32);
@@ -160,7 +152,7 @@ struct TurnedLines {
 #pragma unroll
           for (int w = 0; w < kWords; ++w)
             square[w][e] =
-                __funnelshift_r(part[i][w], lane == 31 ? next[w + 1] : next[w], 8 * before(e));
+                __funnelshift_r(part[i][w], lane == 31 ? next[w + 1] : next[w], 8 * before);
         }
         const int group = g * kWarps + int(threadIdx.x) / 32;
         if (kGroups % kWarps != 0 && group >= kGroups) continue;
