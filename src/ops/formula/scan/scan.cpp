@@ -28,7 +28,9 @@ constexpr int kMostSteps = 4;          // vectors that a thread has of a chunk
 constexpr int kMostOfChunk = 32;       // elements of these along a row: they are summed in a chain
 constexpr int kRegistersOfChunk = 16;  // the next chunk takes as many again
 constexpr std::int64_t kRegistersBesides = 32;  // of a thread, those of vectors and sums
-constexpr int kRegistersOfAlone = 32;           // of a thread that has a column to itself
+// Of a thread that has a column to itself; half of them of a few columns, which are better spread
+// over many blocks.
+constexpr int kRegistersOfAlone = 32;
 constexpr int kMostGroups = 16;  // rows side by side: 256 bytes with vectors of 16 bytes
 constexpr int kLeastGroups = 4;
 constexpr int kStepsOfShifted = 2;          // of vectors of large elements: shifts take registers
@@ -342,8 +344,11 @@ bool scans_alone(const Plan& plan) {
   if (scan == nullptr || scan->along()) return false;
   const auto length = vectors_in_row(plan, *scan);
   const std::int64_t most = std::min<std::int64_t>(kMostOfChunk, 2 * elements_within_budget(plan));
+  const auto columns = vectors_across_rows(plan, *scan);
+  const bool few = columns && *columns * plan.vector < device::kManyBlocks * kLeastGroups;
   return length && *length > 0 && *length <= most &&
-         registers_of_column(plan, *length, plan.vector) <= kRegistersOfAlone;
+         registers_of_column(plan, *length, plan.vector) <=
+             (few ? kRegistersOfAlone / 2 : kRegistersOfAlone);
 }
 
 bool takes_turns(const Plan& plan, const Rows& rows) {
