@@ -14,6 +14,7 @@ inline constexpr std::int64_t kManyTiles = 512;  ///< a few on every multiproces
 /// Approximate number of threads that are resident at once.
 inline constexpr std::int64_t kThreadsAtOnce = std::int64_t{1} << 17;
 inline constexpr std::int64_t kThreadsOfMultiprocessor = 2048;  ///< of these, the most
+inline constexpr std::int64_t kMostThreadsAtOnce = kThreadsOfMultiprocessor * kMultiprocessors;
 inline constexpr std::int64_t kRegistersOfMultiprocessor = 65536;
 /// Bytes of loads under way at once that keep the memory busy.
 inline constexpr std::int64_t kBytesUnderWay = std::int64_t{3} << 20;

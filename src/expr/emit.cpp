@@ -42,12 +42,6 @@ std::string integer_literal(std::int64_t value, DType type) {
   }
 }
 
-// Not used for means: the mean of a constant must be the constant.
-std::string_view approximation(const Node& n) {
-  if (!is_floating(n.type) || size_bytes(n.type) > 2) return {};
-  return traits(n.op).approximation;
-}
-
 class Emitter {
  public:
   explicit Emitter(const Program& program)
@@ -294,7 +288,7 @@ class Emitter {
   // Whether the node is a sine, or the like, in single precision of what is below 2^16, also after
   // rounding.
   bool turns_moderately(const Node& n) const {
-    return (n.op == Op::sin || n.op == Op::cos || n.op == Op::tan) && is_exact_single(n) &&
+    return is_trigonometric(n.op) && is_exact_single(n) &&
            greatest_[static_cast<std::size_t>(n.args[0])] < 0x1.ffep15;
   }
   std::string outlined_name(const Node& n) const {
@@ -345,8 +339,7 @@ class Emitter {
       return may_overflow || traits(n.op).infix.empty() ? device_function : std::string();
     }
     if (n.op == Op::neg || !traits(n.op).infix.empty()) return {};
-    if (n.type != f64 && (n.op == Op::sin || n.op == Op::cos || n.op == Op::tan))
-      return device_function;
+    if (n.type != f64 && is_trigonometric(n.op)) return device_function;
     const auto function = traits(n.op).builtin;
     return function.empty() ? device_function : std::string(function) + (n.type == f64 ? "" : "f");
   }

@@ -118,6 +118,11 @@ enum class Op : std::uint8_t {
   return op == Op::reduce_argmin || op == Op::reduce_argmax;
 }
 
+/// True for sin, cos and tan.
+[[nodiscard]] constexpr bool is_trigonometric(Op op) noexcept {
+  return op == Op::sin || op == Op::cos || op == Op::tan;
+}
+
 /// Node::axes has no bits for more axes. Larger spaces have no reductions, scans, iota or extent.
 inline constexpr int kMaxReducedRank = 32;
 /// True if the bit of `axis` is set in `axes`.

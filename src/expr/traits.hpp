@@ -61,4 +61,12 @@ extern const std::array<Traits, kOps> kTraits;  // in the order of the enumerati
   return detail::kTraits[static_cast<std::size_t>(op)];
 }
 
+/// The device function that computes the node's value with an approximation, since it has at most
+/// 16 bits; empty if none does. Means divide without one: the mean of a constant must be the
+/// constant.
+[[nodiscard]] inline std::string_view approximation(const Node& node) noexcept {
+  const bool narrow = is_floating(node.type) && size_bytes(node.type) <= 2;
+  return narrow ? traits(node.op).approximation : std::string_view();
+}
+
 }  // namespace tilejit::expr

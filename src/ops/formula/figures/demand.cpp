@@ -123,13 +123,11 @@ class Instructions {
   /// Adds the node's instructions, `share` of which an element needs.
   void add_cost(const Node& node, double share, double& plain, double& special) const {
     const expr::Traits& traits = expr::traits(node.op);
-    const bool narrow = is_floating(node.type) && size_bytes(node.type) <= 2;
-    const bool approximate = narrow && !traits.approximation.empty();
     const int wide = size_bytes(node.type) == 8 ? 2 : 1;
     // Both the totals of a chunk and its places ask for what is scanned.
     const int times = plan::direction_of(plan_) && !expr::is_scan(node.op) ? 2 : 1;
     double own = expr::is_scan(node.op) ? kScanInstructions : traits.cost.plain;
-    if (approximate)
+    if (!expr::approximation(node).empty())
       own = traits.cost.narrow > 0 ? traits.cost.narrow : std::max(2.0, own / kLessByApproximation);
     plain += share * times * wide * own;
     special += share * times * traits.cost.special;

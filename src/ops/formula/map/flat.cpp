@@ -169,11 +169,8 @@ double cycles_of_formula(const Plan& plan) {
   double instructions = 0;
   for (const expr::Node& node : plan.program.nodes) {
     const expr::Traits& traits = expr::traits(node.op);
-    const bool approximate = is_floating(node.type) &&
-                             size_bytes(node.type) <= kMostBytesWithLarge &&
-                             !traits.approximation.empty();
     const double own = traits.cost.plain + traits.cost.special;
-    instructions += approximate ? own / kLessByApproximation : own;
+    instructions += expr::approximation(node).empty() ? own : own / kLessByApproximation;
   }
   return kCyclesOfInstruction * instructions;
 }

@@ -39,7 +39,7 @@ std::vector<int> passes_with_stores(const plan::Plan& plan, const Passes& passes
 /// Whether the node's code has branches in single precision. The compiler computes what follows a
 /// branch again for each pass.
 bool has_branches(const Node& node) {
-  return node.op == expr::Op::sin || node.op == expr::Op::cos || node.op == expr::Op::tan;
+  return expr::is_trigonometric(node.op);
 }
 
 /// Whether a thread loads all its vectors of a row before it computes anything, and has registers
@@ -63,10 +63,9 @@ bool computes_under_conditions(const plan::Plan& plan, const Passes& passes) {
 
 /// Instructions of the node, of which functions of 16-bit values have a few.
 int cost_with_approximation(const Node& node) {
-  const bool narrow = is_floating(node.type) && size_bytes(node.type) <= 2;
-  const expr::Traits& traits = expr::traits(node.op);
-  return narrow && !traits.approximation.empty() ? plan::kPlainOfSpecial + traits.cost.narrow
-                                                 : cost_of(node);
+  return expr::approximation(node).empty()
+             ? cost_of(node)
+             : plan::kPlainOfSpecial + expr::traits(node.op).cost.narrow;
 }
 
 /// Whether each pass that needs the operand loads it in aligned chunks and shifts it.

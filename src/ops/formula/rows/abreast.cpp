@@ -31,10 +31,7 @@ std::int64_t bytes_of_run(const Plan& plan, const Rows& rows) {
   std::int64_t bytes = 0;
   for (const Operand& operand : plan.operands) {
     if (!spans_rows(operand, rows) || operand.every_row) continue;
-    const OperandMode& next_row = operand.modes[rows.count];
-    if (operand.reach != Reach::contiguous || next_row.size() != 1 ||
-        next_row[0].stride != plan.extents[0])
-      return 0;
+    if (operand.reach != Reach::contiguous || !next_run_follows(plan, rows, operand)) return 0;
     bytes = std::max(bytes, plan.extents[0].value() * size_bytes(operand.dtype));
   }
   return bytes;

@@ -245,8 +245,7 @@ bool has_short_runs(const Plan& plan, const Rows& rows) {
     return false;
   const Operand* const widest = vector_leader(plan);
   if (widest == nullptr || widest->written) return false;
-  const OperandMode& next_row = widest->modes[rows.count];
-  return next_row.size() == 1 && next_row[0].stride == plan.extents[0] &&
+  return next_run_follows(plan, rows, *widest) &&
          plan.extents[0].value() * size_bytes(widest->dtype) < 2 * device::kSectorBytes;
 }
 
@@ -498,9 +497,8 @@ bool leaves_room_by_half(const Plan& plan, const Rows& rows) {
   if (rows.splits == 1 || rows.abreast || blocks <= device::kMultiprocessors ||
       !has_centres(plan) || !has_heavy_values(plan))
     return false;
-  const bool calls = std::ranges::any_of(plan.program.nodes, [](const expr::Node& node) {
-    return node.op == expr::Op::sin || node.op == expr::Op::cos || node.op == expr::Op::tan;
-  });
+  const bool calls =
+      std::ranges::any_of(plan.program.nodes, expr::is_trigonometric, &expr::Node::op);
   const std::int64_t own =
       kOwnRegisters + (calls ? kRegistersOfCalls : 0) + accumulator_bytes(plan);
   const auto fits = [&](int batch) {

@@ -82,8 +82,7 @@ double instructions_of_element(const Plan& plan, const Rows& rows) {
     if (!of_element) continue;
     const expr::Traits& traits = expr::traits(node.op);
     const double own = traits.cost.plain + kPlainOfSpecial * traits.cost.special;
-    const bool narrow = is_floating(node.type) && size_bytes(node.type) <= 2;
-    const bool approximate = narrow && !traits.approximation.empty();
+    const bool approximate = !expr::approximation(node).empty();
     instructions += expr::finds_place(node.op) ? kOfPlace
                     : combines                 ? 1
                     : !approximate             ? own
@@ -113,9 +112,7 @@ double instructions_of_row(const Plan& plan, const Rows& rows, std::int64_t vect
 bool follow_each_other(const Plan& plan, const Rows& rows) {
   if (rows.count != 1 || plan.extents.size() < 2) return false;
   return std::ranges::all_of(plan.operands, [&](const Operand& operand) {
-    if (!streams(plan, rows, operand)) return true;
-    const OperandMode& next_row = operand.modes[1];
-    return next_row.size() == 1 && next_row[0].stride == plan.extents[0];
+    return !streams(plan, rows, operand) || next_run_follows(plan, rows, operand);
   });
 }
 

@@ -139,6 +139,11 @@ bool spans_rows(const Operand& operand, const Rows& rows) {
   return operand.written ? !operand.per_row : varies_in_row(operand, rows);
 }
 
+bool next_run_follows(const Plan& plan, const Rows& rows, const Operand& operand) {
+  const OperandMode& next_row = operand.modes[rows.count];
+  return next_row.size() == 1 && next_row[0].stride == plan.extents[0];
+}
+
 bool spans_space(const Operand& operand, const Rows& rows) {
   return operand.written ? !operand.per_row
                          : varies_in_row(operand, rows) && varies_across_rows(operand, rows);

@@ -27,6 +27,10 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 [[nodiscard]] bool spans_rows(const Operand& operand, const Rows& rows);
 [[nodiscard]] bool spans_space(const Operand& operand, const Rows& rows);
 
+/// Whether the operand's next row begins where the run ends with which a row begins. There are rows
+/// along another mode, and extent 0 is known.
+[[nodiscard]] bool next_run_follows(const Plan& plan, const Rows& rows, const Operand& operand);
+
 /// Whether a thread loads the input together with the other inputs of its row. An input that all
 /// rows share is loaded later, in the pass that needs it, unless there are registers to spare: a
 /// thread has only one vector of its row, or few of them and the device half of all threads at

@@ -63,7 +63,7 @@ bool fits(const Plan& plan, Rows rows, int row_threads) {
 bool takes_more_threads(const Plan& plan, const Rows& rows, int threads) {
   const auto count = vectors_across_rows(plan, rows);
   const std::int64_t few = is_one_pass_if_held(plan) ? kFewOfOnePass : kFewVectors;
-  return count && 2 * *count * threads <= kResidentThreads &&
+  return count && 2 * *count * threads <= device::kMostThreadsAtOnce &&
          plan.extents.front().value() > few * plan.vector * threads;
 }
 
@@ -163,7 +163,8 @@ int turns_of(const Plan& plan, const Rows& rows) {
   // blocks would move so little that they take longer to start.
   if (count && !writes_elements(plan)) {
     const std::int64_t least = kLeastMoved / (bytes + groups * bytes_of_results(plan)) + 1;
-    turns = std::min(turns, std::max(least, *count * rows.row_threads / kResidentThreads));
+    turns =
+        std::min(turns, std::max(least, *count * rows.row_threads / device::kMostThreadsAtOnce));
   }
   return static_cast<int>(std::max<std::int64_t>(1, turns));
 }

@@ -3,14 +3,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "device/scale.hpp"
 #include "plan/plan.hpp"
 
 namespace tilejit::plan {
-
-/// Threads that the device has at once, at most.
-inline constexpr std::int64_t kResidentThreads =
-    device::kThreadsOfMultiprocessor * device::kMultiprocessors;
 
 /// Whether the operand is staged and has an element for each element of a row.
 [[nodiscard]] bool is_full(const Plan& plan, const Operand& operand);

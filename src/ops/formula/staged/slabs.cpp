@@ -133,9 +133,9 @@ void fill_block(Plan& plan, std::int64_t count, StagedRows& staged) {
     return operand.per_row && !operand.modes[1][0].stride.is(1);
   });
   // Threads that only reduce take no turns while the device has room for more of them.
-  const std::int64_t room =
-      writes_elements(plan) ? 0
-                            : kResidentThreads * staged.slabs / std::max<std::int64_t>(1, count);
+  const std::int64_t room = writes_elements(plan) ? 0
+                                                  : device::kMostThreadsAtOnce * staged.slabs /
+                                                        std::max<std::int64_t>(1, count);
   const std::int64_t wide = staged.slabs * bytes / (scatters ? kBytesOfScattered : kBytesOfThread);
   const auto suited = std::clamp<std::int64_t>(std::max(room, wide), kLeastThreads, kMostThreads);
   const std::int64_t all = rows * staged.row_threads;
