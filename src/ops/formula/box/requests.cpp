@@ -119,6 +119,17 @@ void begin_of(const Walk& walk, std::int64_t t, Coordinates& at) {
   }
 }
 
+/// Whether vectors of a flat map are whole rows of an operand: the compiler knows where these lie.
+bool has_whole_rows(const Operand& operand, std::int64_t vector) {
+  return vector % operand.modes.front().front().extent.value() == 0;
+}
+
+/// The rows of an operand of a flat map of which a vector loads.
+std::int64_t rows_loaded(const Operand& operand, std::int64_t vector) {
+  return has_whole_rows(operand, vector) ? vector / operand.modes.front().front().extent.value()
+                                         : rows_of_vector(operand, vector);
+}
+
 /// Requests of a vector for each lane: one for each of its accesses. `place(lane)` says where the
 /// lane's vector begins, if it exists, and vectors lie along mode `along`.
 template <class Place>
@@ -129,11 +140,11 @@ std::int64_t lines_of_vectors(const Operand& operand, std::int64_t vector, std::
   const bool whole = operand.modes[along].size() == 1;
   const std::int64_t all = operand.shifted ? vector : operand.access_bytes / bytes;
   // Rows of a flat map's vector have an element each where an input repeats along rows.
-  const std::int64_t access =
-      !whole && stride == 0  ? std::max<std::int64_t>(1, vector / rows_of_vector(operand, vector))
-      : !whole || stride > 1 ? 1
-      : stride == 0          ? vector
-                             : std::min(all, vector);
+  const std::int64_t access = !whole && stride == 0
+                                  ? std::max<std::int64_t>(1, vector / rows_loaded(operand, vector))
+                              : !whole || stride > 1 ? 1
+                              : stride == 0          ? vector
+                                                     : std::min(all, vector);
   std::int64_t lines = 0;
   for (std::int64_t i = 0; i < vector; i += access) {
     Request request;
@@ -316,9 +327,9 @@ double cycles_of_numbers(const Plan& plan) {
   for (const Operand& operand : plan.operands) {
     const OperandMode& leaves = operand.modes.front();
     if (leaves.size() == 1) continue;
-    of_vector += kCyclesOfMode * static_cast<double>(rows_of_vector(operand, plan.vector)) *
-                     static_cast<double>(leaves.size() - 1) +
-                 plan.vector * kCyclesOfChoice;
+    const auto rows = static_cast<double>(rows_loaded(operand, plan.vector));
+    of_vector += kCyclesOfMode * rows * static_cast<double>(leaves.size() - 1);
+    if (!has_whole_rows(operand, plan.vector)) of_vector += plan.vector * kCyclesOfChoice;
   }
   return of_vector / static_cast<double>(kLanes * plan.vector);
 }

@@ -4,6 +4,7 @@
 
 #include "box/boxing.hpp"
 #include "box/requests.hpp"
+#include "device/scale.hpp"
 #include "expr/traits.hpp"
 #include "map/strided.hpp"
 #include "plan/launch_shape.hpp"
@@ -17,6 +18,7 @@ constexpr int kNarrowAccess = 8;  // bytes
 // If large inputs are read element by element, of wide elements' maps nothing is gained, and wider
 // vectors of others leave less of the L1 cache to each other.
 constexpr int kVectorWithLarge = 4, kMostBytesWithLarge = 2;
+constexpr std::int64_t kWaves = 4;  // of threads; where these are fewer, all end together
 constexpr std::int64_t kLeastWithLarge = 1 << 18;              // elements
 constexpr std::size_t kMostLeaves = 2;                         // of a large input: a division each
 constexpr std::int64_t kMostElements = std::int64_t{1} << 31;  // numbered by 32 bits
@@ -25,7 +27,8 @@ constexpr double kCyclesOfInstruction = 1.0 / (4 * 32);
 constexpr int kInstructionsOfAccess = 3, kInstructionsOfVector = 25;
 // Of a box that is walked in order, and for the conversion of elements of one or two bytes.
 constexpr int kInstructionsOfElement = 6, kInstructionsOfNarrow = 3;
-constexpr double kLessInOrder = 0.9;        // of these cycles, at most
+constexpr double kLess = 0.9;               // of these cycles, at most
+constexpr double kHidden = 0.5;             // of memory's cycles: so many of these cost no time
 constexpr double kLessByApproximation = 3;  // instructions of functions of two bytes
 
 bool is_known(const OperandMode& leaves) {
@@ -147,20 +150,35 @@ double cycles_of(const Plan& plan) {
   return cycles_per_element(plan) + cycles_of_numbers(plan) + cycles_of_accesses(plan);
 }
 
+/// Cycles per element to issue what a map does beside its formula.
+double cycles_of_vectors(const Plan& plan) {
+  return cycles_of_numbers(plan) + cycles_of_accesses(plan) +
+         kInstructionsOfVector * kCyclesOfInstruction / plan.vector;
+}
+
+/// Whether a flat map has fewer instructions, and these count: memory hides its requests, and does
+/// not hide the other map's instructions, which is so while threads follow each other.
+bool is_issued_faster(const Plan& plan, const Plan& flat) {
+  const double formula = cycles_of_formula(plan), memory = cycles_of_memory(plan),
+               issued = formula + cycles_of_vectors(plan);
+  return total_units(flat, {}) >= kWaves * device::kMostThreadsAtOnce &&
+         cycles_per_element(flat) < memory && issued > kHidden * memory &&
+         formula + cycles_of_vectors(flat) < kLess * issued;
+}
+
 /// Whether boxes in the outputs' order take the map, and their instructions less time than those of
 /// a flat one, which memory does not hide.
 bool is_faster_in_order(const Plan& plan, const Plan& flat) {
   if (!plan_by_boxes_in_order(plan)) return false;
   const double formula = cycles_of_formula(plan), memory = cycles_of_memory(plan);
-  const double vectors = cycles_of_numbers(flat) + cycles_of_accesses(flat) +
-                         kInstructionsOfVector * kCyclesOfInstruction / flat.vector;
+  const double vectors = cycles_of_vectors(flat);
   const auto narrow = std::ranges::count_if(plan.operands, [](const Operand& operand) {
     return size_bytes(operand.dtype) <= kMostBytesWithLarge;
   });
   const double elements =
       static_cast<double>(kInstructionsOfElement + kInstructionsOfNarrow * narrow) *
       kCyclesOfInstruction;
-  return std::max(memory, formula + elements) < kLessInOrder * std::max(memory, formula + vectors);
+  return std::max(memory, formula + elements) < kLess * std::max(memory, formula + vectors);
 }
 
 }  // namespace
@@ -198,6 +216,7 @@ std::optional<Plan> flattened(const Fused& op, const formula::Analysis& analysis
   if (best) best = chosen(std::move(best));
   if (best && cycles_of(*best) < cycles_of(plan))
     return is_faster_in_order(plan, *best) ? std::nullopt : best;
+  if (best && is_issued_faster(plan, *best) && !plan_by_boxes_in_order(plan)) return best;
   if (with_large) return chosen(std::move(with_large));
   return std::nullopt;
 }
