@@ -117,6 +117,20 @@ TEST(Flat, LargeInputsWithGapsAreReadByElement) {
       << "a division for each of five modes";
 }
 
+// 2802/178 of the sweep: 32.9 us flat, 30.3 by pairs; 2403/127: 91.5 and 74.6.
+TEST(Flat, LargeInputsAreReadByTheirWords) {
+  const auto planned = [](const char* x, const char* y) {
+    return plan_of(test::make_op(bf16, {{"x", x}, {"y", y}}, "y = clamp(x, -1, 1)"));
+  };
+  const Plan plan =
+      planned("(8200,128,2,10):(1280,10,10496000,1)", "(8200,128,2,10):(2560,20,10,1)");
+  EXPECT_FALSE(is_flat(plan));
+  EXPECT_EQ(plan.operands[0].access_bytes, 4);
+  EXPECT_TRUE(
+      is_flat(planned("(200,128,2,10):(1280,10,256000,1)", "(200,128,2,10):(2560,20,10,1)")))
+      << "all blocks load at once";
+}
+
 TEST(Flat, PinnedVectorsAreThoseOfRows) {
   Fused op = test::make_op(
       bf16, {{"x", "(200000,53):(53,1)"}, {"w", "(200000,1):(1,0)"}, {"y", "(200000,53):(53,1)"}},

@@ -14,7 +14,7 @@ namespace tilejit::plan {
 namespace {
 
 constexpr std::int64_t kLeastRepeats = 4;
-constexpr int kNarrowAccess = 8;  // bytes
+constexpr int kNarrowAccess = 8, kWord = 4;  // bytes
 // If large inputs are read element by element, of wide elements' maps nothing is gained, and wider
 // vectors of others leave less of the L1 cache to each other.
 constexpr int kVectorWithLarge = 4, kMostBytesWithLarge = 2;
@@ -115,6 +115,18 @@ bool breaks_large(const Plan& plan, const Plan& flat) {
   return false;
 }
 
+/// Whether the map reads words of a large input, of which a flat one would read each element by a
+/// request of its own, and requests count: blocks follow each other.
+bool parts_words(const Plan& plan, const Plan& flat, std::int64_t elements) {
+  for (std::size_t k = 0; k < plan.operands.size(); ++k) {
+    const Operand& operand = plan.operands[k];
+    if (flat.operands[k].modes.front().size() > 1 && operand.reach == Reach::contiguous &&
+        !plan::repeats(operand) && operand.access_bytes >= kWord)
+      return elements > kVectorWithLarge * device::kMostThreadsAtOnce;
+  }
+  return false;
+}
+
 /// Whether it pays to read large inputs element by element.
 bool gains_with_large(const Plan& plan, const Plan& flat) {
   int widest = 0;
@@ -127,8 +139,8 @@ bool gains_with_large(const Plan& plan, const Plan& flat) {
   const bool few_leaves = std::ranges::none_of(flat.operands, [&](const Operand& operand) {
     return operand.modes.front().size() > kMostLeaves && !plan::repeats(operand);
   });
-  return few_leaves && widest <= kMostBytesWithLarge && elements >= kLeastWithLarge &&
-         plan.vector < std::min(flat.vector, kVectorWithLarge);
+  return few_leaves && !parts_words(plan, flat, elements) && widest <= kMostBytesWithLarge &&
+         elements >= kLeastWithLarge && plan.vector < std::min(flat.vector, kVectorWithLarge);
 }
 
 /// Cycles per element to issue the accesses of vectors. What else an element of a flat map's input
