@@ -87,6 +87,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
       if (at.exists(tile)) vectors[v].load(p, tile, at.row, at.column, kVector);
     }
   }
+  // Where loads lie a known distance apart, ptxas would put each of them behind the last one's
+  // store, so that a thread waits as often as it has squares.
+  if constexpr (kSquares > 1 && (kSquaresDown & (kSquaresDown - 1)) != 0) __syncwarp();
 #pragma unroll
   for (int s = 0; s < kSquares; ++s) {
     const SquarePlace at(s);
