@@ -8,6 +8,7 @@
 #include "rows/rows.hpp"
 #include "scan/scan.hpp"
 #include "thread_value/thread_value.hpp"
+#include "tile/tiling.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::plan {
@@ -41,6 +42,8 @@ constexpr double kThreadsOfFew = device::kThreadsAtOnce;  // of maps: shorter ve
 constexpr double kThreadsOfHeavy = 4 * kThreadsOfFew;     // if formulas are heavy: by 8 bytes
 constexpr std::int64_t kHeavyWeight = 40;                 // expr::weight of an element
 constexpr double kTiny = 1 << 13;                         // elements
+// Of tiles: a block of single elements on each multiprocessor.
+constexpr double kFewOfTile = static_cast<double>(device::kManyBlocks * kMaxTileThreads);
 constexpr std::int64_t kWeightOfFew = 32;  // expr::weight of a vector that is as fast whole
 constexpr std::int64_t kHeldByCluster = std::int64_t{8} * 512 * 32;  // registers
 constexpr double kUnknownExtent = 1e15;
@@ -105,6 +108,7 @@ class Chooser {
     if (vector < wanted && splits(vector)) vector = wanted;
     if (transposed_mode_ && !op_.tuning.vector && !has_shifted()) {
       vector = std::min(vector, widest_of_transposed(vector));
+      if (only_stores_few(vector)) vector = 1;
     }
     if (op_.tuning.vector && vector != wanted) {
       throw Error(ErrorCode::invalid_spec,
@@ -140,6 +144,16 @@ class Chooser {
       widest = std::max({widest, widest_access(operand, vector), least});
     }
     return widest;
+  }
+
+  /// Whether only stores gain by vectors of a tile, and the device has a thread for each element:
+  /// inputs come by as many loads as without, and a thread would compute a square's elements one
+  /// after another.
+  [[nodiscard]] bool only_stores_few(int vector) const {
+    return elements() <= kFewOfTile &&
+           std::ranges::none_of(plan_.operands, [&](const Operand& operand) {
+             return operand.read && takes_vectors(operand) && widest_access(operand, vector) > 1;
+           });
   }
 
   /// Short columns that are read once take what they load and store about as often: vectors are
