@@ -65,6 +65,23 @@ TEST(BlockOrder, HasNeighboursFollowBeforeTheirSectorsAreLost) {
   }
 }
 
+/// Where the runs of all blocks along the first mode end within bursts that are lost until the next
+/// ones come, groups of blocks follow one another along the mode by which runs go on.
+TEST(BlockOrder, HasGroupsFollowBeforeTheirBurstsAreLost) {
+  const auto order = [](const std::string& shape, const std::string& x, const std::string& y,
+                        const std::string& z) {
+    return order_of_blocks(plan_of(
+        test::make_op(f32, {{"x", shape + ":" + x}, {"y", shape + ":" + y}, {"z", shape + ":" + z}},
+                      "y = clamp(x, -1.0, 1.0); z = sin(y)")));
+  };
+  EXPECT_EQ(order("(79,10,3147,12)", "(377640,12,120,1)", "(377640,37764,12,1)", "(1,79,9480,790)"),
+            (std::vector<std::size_t>{3, 2, 0, 1}))
+      << "the next ones of mode 2 would come 73 MB later";
+  EXPECT_EQ(order("(79,10,1147,12)", "(137640,12,120,1)", "(137640,13764,12,1)", "(1,79,9480,790)"),
+            (std::vector<std::size_t>{3, 0, 1, 2}))
+      << "27 MB";
+}
+
 TEST(BlockOrder, IsOfAllModes) {
   Plan plan = plan_of(test::make_op(
       bf16, {{"x", "(71,2048,3,9):(1,1917,71,213)"}, {"y", "(71,2048,3,9):(55296,27,9,1)"}},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "box/walks.hpp"
 #include "core/integer.hpp"
@@ -15,8 +16,11 @@ namespace {
 
 // Bytes that pass by until an L2 cache has lost a sector: it has what is written as well.
 constexpr double kBytesBetween = device::kBytesOfCache / 2.0;
-constexpr double kSectorsOfWritten = 2;  // memory completes a sector, and takes it again
-constexpr double kLeastSaved = 0.03;     // of the bytes
+// The same if nothing is left of them: all that a cache has.
+constexpr double kBytesOfAll = 2.0 * device::kBytesOfCache;
+constexpr std::int64_t kBurstBytes = 64;  // that memory reads or writes at once
+constexpr double kSectorsOfWritten = 2;   // memory completes a sector, and takes it again
+constexpr double kLeastSaved = 0.03;      // of the bytes
 // The extent of a mode that is counted first: if it is long, other operands have too many rows and
 // pages of memory open at a time (942 in 1402/43 of bench/sweep.py: 106 us, then 115).
 constexpr std::int64_t kMostRows = 512;
@@ -63,6 +67,28 @@ class Blocks {
     return bytes;
   }
 
+  /// Bytes of bursts that are fetched again per element if blocks are counted in that order: where
+  /// the runs of all blocks that come soon after one another end within a burst.
+  [[nodiscard]] double fetched_again(const std::vector<std::size_t>& order) const {
+    double bytes = 0;
+    for (const Operand& operand : plan_.operands) {
+      if (is_small_part(plan_, operand)) continue;
+      std::vector<std::int64_t> soon = block_;
+      std::int64_t following = 1;
+      for (const std::size_t m : order_of(operand)) {
+        if (stride_of(operand, m) != following) break;
+        if (count_[m] > 1 && between(m, order) >= kBytesOfAll) {
+          bytes += static_cast<double>((operand.written ? 2 : 1) * kBurstBytes) *
+                   meetings_per_element(operand, plan_.extents, soon, kBurstBytes);
+          break;
+        }
+        soon[m] = plan_.extents[m].value();
+        following *= soon[m];
+      }
+    }
+    return bytes;
+  }
+
   /// Bytes that all large operands have per element.
   [[nodiscard]] double bytes() const { return bytes_; }
 
@@ -88,11 +114,25 @@ class Blocks {
     return blocks * bytes_of_block_;
   }
 
+  /// The same if blocks are counted in that order.
+  [[nodiscard]] double between(std::size_t m, const std::vector<std::size_t>& order) const {
+    double blocks = 1;
+    for (auto n = order.begin(); *n != m; ++n) blocks *= count_[*n];
+    return blocks * bytes_of_block_;
+  }
+
   const Plan& plan_;
   std::vector<std::int64_t> block_;  ///< elements along each mode
   std::vector<double> count_;        ///< blocks along each mode
   double bytes_ = 0, bytes_of_block_ = 0;
 };
+
+/// The same order, with mode m behind the first one.
+std::vector<std::size_t> with_second(std::vector<std::size_t> order, std::size_t m) {
+  const auto at = std::ranges::find(order, m);
+  std::rotate(order.begin() + 1, at, at + 1);
+  return order;
+}
 
 bool has_known_strides(const Operand& operand) {
   return std::ranges::all_of(operand.modes, [](const OperandMode& leaves) {
@@ -100,12 +140,31 @@ bool has_known_strides(const Operand& operand) {
   });
 }
 
+bool is_known(const Plan& plan) {
+  return std::ranges::all_of(plan.extents, &Dim::is_known) &&
+         std::ranges::all_of(plan.operands, has_known_strides) && !plan.extents.front().is(0);
+}
+
+/// The mode along which groups of blocks along the first one follow one another, if it is to be
+/// another than the innermost. A box has parts of several modes, so that runs go on along one where
+/// all blocks along another have been.
+std::optional<std::size_t> second_of(const Plan& plan, const std::vector<std::size_t>& order) {
+  if (!std::holds_alternative<Box>(plan.family) || !is_known(plan)) return std::nullopt;
+  const Blocks blocks(plan);
+  std::optional<std::size_t> best;
+  double least = blocks.fetched_again(order) - kLeastSaved * blocks.bytes();
+  for (std::size_t i = 1; i < order.size() && least > 0; ++i) {
+    if (plan.extents[order[i]].value() > kMostRows) continue;
+    const double bytes = blocks.fetched_again(with_second(order, order[i]));
+    if (bytes < least) best = order[i], least = bytes;
+  }
+  return best;
+}
+
 }  // namespace
 
 void choose_block_order(Plan& plan) {
-  if (!first_of(plan) || !std::ranges::all_of(plan.extents, &Dim::is_known) ||
-      !std::ranges::all_of(plan.operands, has_known_strides) || plan.extents.front().is(0))
-    return;
+  if (!first_of(plan) || !is_known(plan)) return;
   const Blocks blocks(plan);
   double least = blocks.fetched_again(0) - kLeastSaved * blocks.bytes();
   std::size_t best = 0;
@@ -121,7 +180,8 @@ std::vector<std::size_t> order_of_blocks(const Plan& plan) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto at = order.begin() + static_cast<std::ptrdiff_t>(first_of(plan).value_or(0));
   std::rotate(order.begin(), at, at + 1);
-  return order;
+  const std::optional<std::size_t> second = second_of(plan, order);
+  return second ? with_second(std::move(order), *second) : order;
 }
 
 }  // namespace tilejit::plan

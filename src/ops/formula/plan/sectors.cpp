@@ -24,9 +24,9 @@ bool cuts_sectors(const Plan& plan, const Operand& operand) {
 }
 
 double meetings_per_element(const Operand& operand, const std::vector<Dim>& extents,
-                            const std::vector<std::int64_t>& block) {
+                            const std::vector<std::int64_t>& block, std::int64_t piece_bytes) {
   const std::int64_t bytes = size_bytes(operand.dtype);
-  std::int64_t run = 1, following = 1, unit = device::kSectorBytes;  // runs begin at its multiples
+  std::int64_t run = 1, following = 1, unit = piece_bytes;  // runs begin at its multiples
   bool goes_on = true;
   for (const std::size_t m : order_of(operand)) {
     if (extents[m].is(1)) continue;
@@ -38,7 +38,8 @@ double meetings_per_element(const Operand& operand, const std::vector<Dim>& exte
     goes_on = whole;
     following *= extents[m].value();
   }
-  return (1 - static_cast<double>(unit) / device::kSectorBytes) / static_cast<double>(run);
+  return (1 - static_cast<double>(unit) / static_cast<double>(piece_bytes)) /
+         static_cast<double>(run);
 }
 
 double cuts_per_element(const Operand& operand, const std::vector<Dim>& extents,

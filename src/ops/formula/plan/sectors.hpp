@@ -1,5 +1,6 @@
 #pragma once
 
+#include "device/access.hpp"
 #include "plan/plan.hpp"
 
 namespace tilejit::plan {
@@ -19,9 +20,10 @@ namespace tilejit::plan {
 
 /// How often blocks meet within a sector of an output, per element of the space, if each takes
 /// `block[m]` elements along mode m. Such sectors are written in parts. Strides are known, and the
-/// operand has one leaf a mode.
+/// operand has one leaf a mode. The same of other aligned pieces of memory than sectors.
 [[nodiscard]] double meetings_per_element(const Operand& operand, const std::vector<Dim>& extents,
-                                          const std::vector<std::int64_t>& block);
+                                          const std::vector<std::int64_t>& block,
+                                          std::int64_t piece_bytes = device::kSectorBytes);
 
 /// The same of an output whose neighbours along mode 0 are apart, for blocks of `block[m]`
 /// coordinates: other blocks may store what lies between these.
