@@ -898,5 +898,19 @@ TEST(Rows, AbreastHaveLargerBlocksBeforeClusters) {
   EXPECT_EQ(plan.threads, 512);
 }
 
+// 2804/33: 584 instructions of a thread that asked for both ends of the row in each of its vectors.
+TEST(Rows, ThatArePeeledEndBehindTheirFirstVectors) {
+  const auto inner = [](const char* x, const char* y, const char* formula) {
+    Fused op = test::make_op(f16, {{"x", x}, {"y", y}}, formula);
+    op.axis = {1};
+    return inner_vectors(plan_of(op));
+  };
+  const char* const kVariance = "y = var(1 / (abs(x) + 1))";
+  EXPECT_EQ(inner("(7945,513):(513,1)", "7945:1", kVariance), 64) << "two steps of a warp";
+  EXPECT_EQ(inner("(7945,511):(511,1)", "7945:1", kVariance), 32) << "vector 63 may have an end";
+  EXPECT_EQ(inner("(7945,512):(512,1)", "7945:1", kVariance), 0) << "not peeled";
+  EXPECT_EQ(inner("(6908,1023):(1023,1)", "6908:1", "y = max(x)"), 0) << "not held";
+}
+
 }  // namespace
 }  // namespace tilejit::plan

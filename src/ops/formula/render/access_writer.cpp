@@ -268,10 +268,12 @@ Code HeaderWriter::load_of(const Operand& operand, Part part) const {
     const Code rest = access_arguments(operand);
     code.valid = rest.valid;
     const bool strided = operand.reach == Reach::strided;
+    // What lies in its row to the end lies before the tensor's end.
+    const int tail = part == Part::all ? 0 : tail_of(operand);
     code.text = strided
                     ? fmt::format("    load_peeled({}, {}{});\n", variable, code.text, rest.text)
-                    : fmt::format("    load_peeled<{}>({}, {}, {}{});\n", tail_of(operand),
-                                  variable, code.text, end_of(operand), rest.text);
+                    : fmt::format("    load_peeled<{}>({}, {}, {}{});\n", tail, variable, code.text,
+                                  end_of(operand), rest.text);
   } else if (side_by_side && part == Part::end) {
     code = {.text = fmt::format("    {}.load_end({}, valid);\n", variable, code.text),
             .coordinates = code.coordinates,

@@ -155,6 +155,15 @@ void CombiningWriter::write_load() {
     out_ += indented(row_coordinates(), 2) + valid_of_vector(loads);
   if (plan_.peeled) {
     out_ += shift().text;
+    const std::int64_t inner = plan::inner_vectors(plan_);
+    if (inner > 0) {
+      line(fmt::format("    if (c0 < {}) {{  // ends before its row does, wherever this begins",
+                       inner));
+      line("      constexpr u32 kAll = (1u << kVector) - 1;");
+      line("      exists = !wanted ? 0 : c0 > 0 ? kAll : kAll & (kAll << shift);");
+      out_ += indented(this->loads(Part::all).text, 2);
+      line("      return;\n    }");
+    }
     line(fmt::format("    exists = wanted ? {} : 0;", existing()));
   } else if (partial) {
     line(fmt::format("    const i64 rest = {} - i64(c0) * kVector;",

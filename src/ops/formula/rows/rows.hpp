@@ -63,6 +63,9 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 /// Of the vectors of a row that a thread holds, those that every thread of the row has: all but the
 /// last one, if the length is known. Splits are not all as long.
 [[nodiscard]] std::int64_t whole_steps(const Plan& plan, const Rows& rows);
+/// Of the vectors of a peeled row that its threads hold, the first ones, in whole steps of all
+/// threads, which end before the row does, wherever it begins in a vector.
+[[nodiscard]] std::int64_t inner_vectors(const Plan& plan);
 /// Bytes of one vector of each input that varies along a row and is not the same in every row.
 [[nodiscard]] int loaded_bytes(const Plan& plan, const Rows& rows);
 /// Registers for these vectors.
