@@ -373,10 +373,12 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
     const int most = plan.peeled ? kFewRegistersOfCluster : kFewestRegisters;
     holds(kMaxThreads, 2, std::min(most, kFewestRegisters * registers / plan.vector));
   }
-  // One pass reads nothing twice, so a loop is as fast as holding rows, unless blocks are few. Sums
-  // below a maximum take two passes over rows that are held, but these scale nothing.
+  // One pass reads nothing twice, so a loop is as fast as holding rows, unless blocks are few, or
+  // rows are peeled: a loop asks for the row's ends in each vector. Sums below a maximum take two
+  // passes over rows that are held, but these scale nothing.
+  const bool asks_less = plan.peeled && rows.count == 1 && rows.cluster == 1;
   if (is_one_pass_if_held(plan) && rows.splits == 1 && rows.register_vectors > kVectorsOfThread &&
-      !waits_for_turns(plan, rows))
+      !asks_less && !waits_for_turns(plan, rows))
     rows.register_vectors = 0;
   rows.ahead = loads_ahead(plan, rows);
   return {rows, threads_of_block(plan, rows, *vectors)};
