@@ -158,6 +158,24 @@ TEST(Render, LargeBlocksAskForVectorsIfPassesWouldHoldTheirValues) {
   EXPECT_FALSE(asks("y = x / sum(x)", 512, 5)) << "nothing is computed";
 }
 
+/// 2805/125 of the sweep: values of an input that each pass loads again are not held, so that
+/// nothing has to keep the compiler from it.
+TEST(Render, LargeBlocksOfColumnsDoNotAskForVectorsWhoseValuesNeedLoadsOfEachPass) {
+  const auto asks = [](const char* formula) {
+    const std::string layout = "(59,2667147):(2667147,1)";
+    const Fused op{
+        .tensors = {{"x", bf16, layout}, {"w", bf16, "(59,1):(1,1)"}, {"y", bf16, layout}},
+        .formula = formula,
+        .axis = {0}};
+    const auto plan =
+        plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
+    EXPECT_EQ(plan.threads, 512);
+    return render::render_header(plan).find("#define ASKS_IN_PASSES 1") != std::string::npos;
+  };
+  EXPECT_FALSE(asks("v = x + w; e = exp(v - max(v)); y = e / sum(e)"));
+  EXPECT_TRUE(asks("v = x + 1; e = exp(v - max(v)); y = e / sum(e) + w"));
+}
+
 // 1804/171 of the sweep: each load of a weight waited for the store before it.
 TEST(Render, RowsLoadNarrowWeightsOfSeveralVectorsBeforeTheyStoreOne) {
   const auto at_once = [](DType dtype, const std::string& layout, const char* formula) {

@@ -114,6 +114,20 @@ std::vector<bool> shared_values(const plan::Plan& plan, const Passes& passes,
   return shared;
 }
 
+/// Per node: whether it needs an input that each pass loads for itself.
+std::vector<bool> needs_loads_of_passes(const plan::Plan& plan) {
+  const std::vector<Node>& nodes = plan.program.nodes;
+  std::vector<bool> needs(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    needs[i] = nodes[i].op == expr::Op::load &&
+               !plan::is_loaded_with_row(plan, *plan::rows_of(plan),
+                                         plan.operands[static_cast<std::size_t>(nodes[i].source)]);
+    for (const NodeId arg : nodes[i].args)
+      needs[i] = needs[i] || (arg != kNoNode && needs[static_cast<std::size_t>(arg)]);
+  }
+  return needs;
+}
+
 /// The last of the values that are `shared`: those that something else is made of.
 std::vector<bool> last_of_shared(const plan::Plan& plan, const std::vector<int>& passes_of,
                                  const std::vector<bool>& shared) {
@@ -209,10 +223,12 @@ void hold_values_of_elements(const plan::Plan& plan, Passes& passes) {
 }  // namespace
 
 bool shares_values(const plan::Plan& plan, const Passes& passes) {
+  const std::vector<Node>& nodes = plan.program.nodes;
   const std::vector<int> passes_of = passes_with_stores(plan, passes);
-  for (std::size_t i = 0; i < passes_of.size(); ++i) {
-    const bool shared = passes_of[i] > 1 && passes.in_row[i] && passes.level[i] == 0;
-    if (shared && cost_of(plan.program.nodes[i]) > 0) return true;
+  const std::vector<bool> again = needs_loads_of_passes(plan);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const bool shared = passes_of[i] > 1 && passes.in_row[i] && passes.level[i] == 0 && !again[i];
+    if (shared && cost_of(nodes[i]) > 0) return true;
   }
   return false;
 }

@@ -9,7 +9,8 @@ namespace tilejit::render {
 void find_held(const plan::Plan& plan, Passes& passes);
 
 /// Whether several passes, the one that stores included, need values that are computed of elements
-/// alone: the compiler holds them if nothing is conditional.
+/// alone: the compiler holds them if nothing is conditional. What needs an input that each pass
+/// loads for itself is computed again anyway.
 [[nodiscard]] bool shares_values(const plan::Plan& plan, const Passes& passes);
 
 }  // namespace tilejit::render
