@@ -390,7 +390,14 @@ struct Thread {
 
   TILE_DEVICE void map(const Vector* vectors, const Results (&r)[kAcross]) const {
 #if ROWS_IN_REGISTERS
-    map_vectors<kRegisterVectors, kWholeFolds>(vectors, rank, r);
+#ifdef OFFSETS_ANEW
+    // The compiler does not know that blockIdx.z is 0. It would hold the offset of each vector, two
+    // registers, from its load until it is stored.
+    const Index first = rank + blockIdx.z;
+#else
+    const Index first = rank;
+#endif
+    map_vectors<kRegisterVectors, kWholeFolds>(vectors, first, r);
 #else
     for (Index v = rank; v < end; v += kBatch * kClusterRowThreads) {
       Vector x[kBatch];

@@ -176,6 +176,22 @@ TEST(Render, LargeBlocksOfColumnsDoNotAskForVectorsWhoseValuesNeedLoadsOfEachPas
   EXPECT_TRUE(asks("v = x + 1; e = exp(v - max(v)); y = e / sum(e) + w"));
 }
 
+/// 2801/114 of the sweep, 26 f32 of a thread: the offset of each was held, and spilled.
+TEST(Render, ClustersThatHoldManyVectorsOfColumnsComputeTheirOffsetsAnew) {
+  const auto computes = [](const std::string& rows, const char* formula) {
+    const std::string layout = "(" + rows + ",1023):(1023,1)";
+    const Fused op{
+        .tensors = {{"x", f32, layout}, {"y", f32, layout}}, .formula = formula, .axis = {0}};
+    const std::string header = render::render_header(
+        plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'}));
+    EXPECT_NE(header.find("#define USES_CLUSTER 1"), std::string::npos);
+    return header.find("#define OFFSETS_ANEW 1") != std::string::npos;
+  };
+  EXPECT_TRUE(computes("6582", "y = (x - mean(x)) * rsqrt(var(x) + 0.00001)"));
+  EXPECT_FALSE(computes("2000", "y = (x - mean(x)) * rsqrt(var(x) + 0.00001)"))
+      << "registers are enough for all";
+}
+
 // 1804/171 of the sweep: each load of a weight waited for the store before it.
 TEST(Render, RowsLoadNarrowWeightsOfSeveralVectorsBeforeTheyStoreOne) {
   const auto at_once = [](DType dtype, const std::string& layout, const char* formula) {

@@ -10,6 +10,7 @@
 #include "render/held_values.hpp"
 #include "rows/column_shape.hpp"
 #include "rows/row_shape.hpp"
+#include "rows/row_threads.hpp"
 #include "rows/rows.hpp"
 #include "rows/turned.hpp"
 #include "rows/turned_inputs.hpp"
@@ -25,6 +26,8 @@ constexpr int kCostOfBounded = 12;  // instructions of an element: a division
 // Threads of a block of which a multiprocessor has two if each has 64 registers, and how many of
 // these hold something.
 constexpr int kThreadsOfLarge = 512, kRegistersOfLarge = 48;
+constexpr int kThreadsOfFull = 1024;  // of a multiprocessor if each has 64 registers
+constexpr int kRegistersOfOffset = 2;
 
 }  // namespace
 
@@ -103,6 +106,7 @@ void RowsWriter::write_steps() {
   line(fmt::format("enum : int {{ kWholeSteps = {} }};  // vectors that each thread has",
                    plan::whole_steps(plan_, rows_)));
   if (asks_in_passes()) line("#define ASKS_IN_PASSES 1  // whether vectors exist");
+  if (computes_offsets_anew()) line("#define OFFSETS_ANEW 1  // of vectors that are stored");
   line(fmt::format("enum : bool {{ kComputesAlways = {} }};  // also what does not exist",
                    computes_always_));
   line(fmt::format("enum : int {{ kReductions = {} }};  // one after another", passes_.count));
@@ -138,6 +142,15 @@ bool RowsWriter::asks_in_passes() const {
                                    : plan::registers_of_held(plan_, rows_);
   return rows_.register_vectors * (loaded + plan_.vector) > kRegistersOfLarge &&
          shares_values(plan_, passes_);
+}
+
+/// Whether threads of a cluster have no registers for the offsets of all their vectors.
+bool RowsWriter::computes_offsets_anew() const {
+  if (rows_.along() || rows_.cluster == 1 || rows_.turned > 0 || !plan::writes_elements(plan_) ||
+      plan_.threads * blocks_at_once() < kThreadsOfFull)
+    return false;
+  const int each = plan::registers_of_held(plan_, rows_) + kRegistersOfOffset;
+  return rows_.register_vectors * each > kRegistersOfLarge;
 }
 
 bool RowsWriter::has_few_threads() const {

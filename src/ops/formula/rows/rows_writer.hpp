@@ -57,6 +57,7 @@ class RowsWriter : public CombiningWriter {
   [[nodiscard]] int blocks_at_once() const;
   [[nodiscard]] bool has_few_threads() const;
   [[nodiscard]] bool asks_in_passes() const;
+  [[nodiscard]] bool computes_offsets_anew() const;
   void write_alike();
   void write_turned();
   void write_begins(const char* function, std::string_view exists, std::int64_t columns,
