@@ -923,6 +923,8 @@ TEST(Rows, ThatArePeeledEndBehindTheirFirstVectors) {
   EXPECT_EQ(inner("(7945,511):(511,1)", "7945:1", kVariance), 32) << "vector 63 may have an end";
   EXPECT_EQ(inner("(7945,512):(512,1)", "7945:1", kVariance), 0) << "not peeled";
   EXPECT_EQ(inner("(690,50257):(50257,1)", "690:1", "y = max(x)"), 0) << "not held";
+  const char* const kLong = "(2048,50257):(50257,1)";
+  EXPECT_EQ(inner(kLong, kLong, "y = x * rsqrt(mean(x * x))"), 0) << "the next row is under way";
 }
 
 }  // namespace

@@ -139,12 +139,6 @@ struct Vector {
     const i64 c1 = row.c1;
     const Index c0 = v;
     const u32 shift = u32(i64(c1) * 50257ll) % kVector;
-    if (c0 < 6144) {  // ends before its row does, wherever this begins
-      constexpr u32 kAll = (1u << kVector) - 1;
-      exists = !wanted ? 0 : c0 > 0 ? kAll : kAll & (kAll << shift);
-      load_peeled<0>(in0, row.from0 + (i64(c0) * kVector - shift), p.t0 + 25731584ll, exists);
-      return;
-    }
     exists = wanted ? existing<kVector>(i32(c0), i32(shift), 50257) : 0;
     load_peeled<0>(in0, row.from0 + (i64(c0) * kVector - shift), p.t0 + 25731584ll, exists);
   }

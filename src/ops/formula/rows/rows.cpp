@@ -221,7 +221,7 @@ std::int64_t whole_steps(const Plan& plan, const Rows& rows) {
 std::int64_t inner_vectors(const Plan& plan) {
   const auto* const rows = std::get_if<Rows>(&plan.family);
   if (rows == nullptr || !plan.peeled || !rows->along() || rows->count != 1 ||
-      rows->register_vectors == 0 || rows->splits > 1)
+      rows->register_vectors == 0 || rows->splits > 1 || rows->ahead > 0)
     return 0;
   const std::int64_t of_step = plan.vector * threads_of_row(*rows);
   return plan.extents.front().value() / of_step * threads_of_row(*rows);

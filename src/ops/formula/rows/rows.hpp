@@ -64,7 +64,8 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 /// last one, if the length is known. Splits are not all as long.
 [[nodiscard]] std::int64_t whole_steps(const Plan& plan, const Rows& rows);
 /// Of the vectors of a peeled row that its threads hold, the first ones, in whole steps of all
-/// threads, which end before the row does, wherever it begins in a vector.
+/// threads, which end before the row does, wherever it begins in a vector. 0 if the next row is on
+/// its way meanwhile: a branch around its loads waits for them (2813/1 of the sweep, 130 us, 196).
 [[nodiscard]] std::int64_t inner_vectors(const Plan& plan);
 /// Bytes of one vector of each input that varies along a row and is not the same in every row.
 [[nodiscard]] int loaded_bytes(const Plan& plan, const Rows& rows);
