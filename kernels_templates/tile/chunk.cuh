@@ -10,13 +10,22 @@ namespace tile {
 template <int kBytes, class Vector>
 TILE_DEVICE void load_first(Vector& x, const void* p) {
   u32* const word = reinterpret_cast<u32*>(&x);
+  u32 begin = 0;
+#ifdef __CUDA_ARCH__
+  // Of a chunk that it knew to be aligned, the compiler would load three words by one of 16 bytes.
+  asm("" : "+r"(begin));
+#endif
+  const u8* const bytes = reinterpret_cast<const u8*>(p) + begin;
 #pragma unroll
-  for (int i = 0; i < kBytes / 4; ++i) word[i] = reinterpret_cast<const u32*>(p)[i];
+  for (int i = 0; i < kBytes / 4; ++i) word[i] = reinterpret_cast<const u32*>(bytes)[i];
   if constexpr (kBytes % 4 != 0) {
-    const u8* const rest = reinterpret_cast<const u8*>(p) + kBytes / 4 * 4;
+    const u8* const rest = bytes + kBytes / 4 * 4;
     u32 bits = kBytes % 4 >= 2 ? *reinterpret_cast<const u16*>(rest) : *rest;
     if constexpr (kBytes % 4 == 3) bits |= u32(rest[2]) << 16;
-    word[kBytes / 4] = bits;
+    if constexpr (sizeof(Vector) >= 4)
+      word[kBytes / 4] = bits;
+    else
+      *reinterpret_cast<u16*>(&x) = u16(bits);  // of two bytes, the first one
   }
 }
 

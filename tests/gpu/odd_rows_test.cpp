@@ -141,6 +141,10 @@ TEST_F(OddRows, AgreeWithTheReference) {
                    {matrix("x", u8, "(511,383):(1,511)"), matrix("y", u8, "(511,383):(383,1)")},
                    "y = x * 2",
                    {}});
+  cases.push_back({"transposed bytes, of which the last lies alone",
+                   {matrix("x", u8, "(511,383):(1,514)"), matrix("y", u8, "(511,383):(384,1)")},
+                   "y = x * 2",
+                   {}});
   Random random(20261123);
   int peeled = 0;
   for (const Case& c : cases) {
