@@ -15,7 +15,7 @@ using core::ceil_div;
 
 constexpr int kFieldsOfCentred = 4;                // tile/centred.cuh
 constexpr std::int64_t kLongestHeldColumn = 8192;  // elements that a cluster holds
-constexpr std::int64_t kLongestOfResults = 4096;   // the same of many columns that leave results
+constexpr std::int64_t kLongestOfResults = 4096;   // of many that leave results, or several inputs
 constexpr std::int64_t kManyColumns = 2048;
 constexpr int kBulkAlignment = 16;
 constexpr int kSharedBytesOfRest = 12 * 1024;  // per block, besides inputs kept for all rows
@@ -56,11 +56,14 @@ bool varies(const Operand& operand, const Rows& rows, bool in_row) {
 
 /// Elements of a column that a cluster holds at most. Of many columns that only leave results, the
 /// large blocks of such clusters are busy with what they exchange, and compute while they do not
-/// load.
+/// load; and vectors of several inputs leave registers for fewer elements.
 std::int64_t longest_held_column(const Plan& plan, const Rows& rows) {
+  if (writes_elements(plan)) return kLongestHeldColumn;
   const auto columns = count_vectors(plan, 1, [&](std::size_t m) { return !rows.reduces(m); });
-  return columns.value_or(0) >= kManyColumns && !writes_elements(plan) ? kLongestOfResults
-                                                                       : kLongestHeldColumn;
+  const auto inputs = std::ranges::count_if(plan.operands, [&](const Operand& operand) {
+    return operand.read && !operand.every_row && varies_in_row(operand, rows);
+  });
+  return columns.value_or(0) >= kManyColumns || inputs > 1 ? kLongestOfResults : kLongestHeldColumn;
 }
 
 /// Whether the device has registers for all threads at once, with their vectors of a row and of
