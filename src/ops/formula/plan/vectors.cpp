@@ -109,6 +109,7 @@ class Chooser {
     if (transposed_mode_ && !op_.tuning.vector && !has_shifted()) {
       vector = std::min(vector, widest_of_transposed(vector));
       if (only_stores_few(vector)) vector = 1;
+      if (has_squares_for_one_warp(vector)) vector /= 2;
     }
     if (op_.tuning.vector && vector != wanted) {
       throw Error(ErrorCode::invalid_spec,
@@ -154,6 +155,17 @@ class Chooser {
            std::ranges::none_of(plan_.operands, [&](const Operand& operand) {
              return operand.read && takes_vectors(operand) && widest_access(operand, vector) > 1;
            });
+  }
+
+  /// Whether each matrix has as many large squares as a warp has threads, of several inputs: with
+  /// registers for these, a multiprocessor has 24 blocks, so that most of its warps are missing.
+  [[nodiscard]] bool has_squares_for_one_warp(int vector) const {
+    const Dim &columns = plan_.extents.front(), &rows = plan_.extents[*transposed_mode_];
+    const auto inputs = std::ranges::count_if(plan_.operands, [&](const Operand& operand) {
+      return operand.read && takes_vectors(operand);
+    });
+    return vector >= kLargeSquare && inputs > 1 && columns.is_known() && rows.is_known() &&
+           columns.value() * rows.value() <= std::int64_t{vector} * vector * kWarp;
   }
 
   /// Short columns that are read once take what they load and store about as often: vectors are
