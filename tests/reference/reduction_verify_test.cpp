@@ -151,6 +151,20 @@ TEST(VerifyReduction, HoldsVariancesToTheCorrectedTwoPassSum) {
   }
 }
 
+// Of small integers no sum of two passes is rounded. In one pass, the centres of parts are.
+TEST(VerifyReduction, AcceptsVariancesOfIntegersInOnePass) {
+  HostOperation operation(
+      {.tensors = {{"x", f32, "96:1"}, {"y", f32, "1:1"}}, .formula = "y = var(round(x))"});
+  for (std::size_t i = 0; i < 96; ++i) operation.set(0, i, i % 8 < 3 ? -1.0 : 1.5);
+  const float variance = 2.109375f;  // of -1 and 2
+  operation.set(1, 0, std::nextafter(variance, 3.0f));
+  EXPECT_TRUE(operation.check().passed) << operation.check().first_mismatch;
+  operation.set(1, 0, variance * 1.00001f);
+  EXPECT_FALSE(operation.check().passed);
+  operation.set(0, 0, NAN);
+  EXPECT_FALSE(operation.check().passed) << "it is not a number then";
+}
+
 TEST(VerifyReduction, HoldsExactResultsToTheBit) {
   struct ExactRow {
     const char* formula;

@@ -295,18 +295,24 @@ void Block::select(const Node& node, NodeId id) {
   }
 }
 
-// For corrected results the bound is smaller than the bounds of their operations add up to.
+// For corrected results the bound is smaller than the bounds of their operations add up to. If
+// these are 0, since two passes round nothing, it holds for kernels of one pass: parts of a row
+// have centres of their own, and round where they move to a common one.
 void Block::tighten(NodeId id) {
   const auto correction = expr::find_correction(problem_.program, id);
-  if (!correction || !has_exact_values(problem_.program, *correction)) return;
+  if (!correction) return;
+  const bool has_values = has_exact_values(problem_.program, *correction);
   const bool of_mean = correction->of == expr::Correction::Of::mean;
   const std::int64_t count = extent_of(problem_.program.nodes[correction->count]);
   for (std::size_t i = 0; i < count_; ++i) {
+    double& allowed = bounds_of(id)[i];
+    const bool rounds_nothing = allowed == 0 && std::isfinite(reals(id)[i]);
+    if (!has_values && !rounds_nothing) continue;
     CorrectedRow row{count, approx(correction->sum, i), approx(correction->squares, i), {}};
     if (of_mean) row.mean = approx(correction->mean, i);
     const double bound =
         of_mean ? corrected_mean_bound(type(id), row) : corrected_squares_bound(type(id), row);
-    bounds_of(id)[i] = std::min(bounds_of(id)[i], bound);
+    allowed = rounds_nothing ? bound : std::min(allowed, bound);
   }
 }
 
