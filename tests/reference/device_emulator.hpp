@@ -43,7 +43,8 @@ class DeviceEmulator {
   template <typename T>
   static T mod(T a, T b) {
     const T r = std::fmod(a, b);
-    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+    if (r == 0) return std::copysign(T(0), b);
+    return (r < 0) != (b < 0) ? r + b : r;
   }
   template <typename T>
   static T floor_div(T a, T b) {
@@ -51,6 +52,7 @@ class DeviceEmulator {
     const T r = std::fmod(a, b);
     T q = (a - r) / b;
     if (r != 0 && (r < 0) != (b < 0)) q -= 1;
+    if (q == 0) return std::copysign(T(0), a / b);
     const T whole = std::floor(q);
     return q - whole > T(0.5) ? whole + 1 : whole;
   }

@@ -34,6 +34,7 @@ constexpr RealCase kReals[] = {
     {Op::floor_div, {1, 0.1}, 9},  // 0.1 is above a tenth, though 1 / 0.1 rounds to 10
     {Op::floor_div, {10143929995362304.0, 3}, 3381309998454101.0},  // a - 1 rounds to a: a tie
     {Op::floor_div, {0.5, 2}, 0},
+    {Op::floor_div, {0.0, -2}, -0.0},
     {Op::floor_div, {-1, kInfinity}, -1},
     {Op::floor_div, {kInfinity, 2}, kNan},
     {Op::floor_div, {1, 0}, kInfinity},
@@ -42,6 +43,8 @@ constexpr RealCase kReals[] = {
     {Op::mod, {7, -3}, -2},
     {Op::mod, {-7, -3}, -1},
     {Op::mod, {6, 3}, 0},
+    {Op::mod, {-6, 3}, 0},  // not -0, which atan2 tells apart
+    {Op::mod, {6, -3}, -0.0},
     {Op::mod, {5.5, 2}, 1.5},
     {Op::mod, {1, 0}, kNan},
     {Op::pow, {2, 10}, 1024},
@@ -129,10 +132,13 @@ TEST(RealOperation, MatchesKnownValues) {
     const double got = apply(c.op, c.args);
     // The rounding error of erfc's argument is magnified by the argument squared far from 0.
     const double tolerance = 1e-14 * std::fabs(c.want);
-    EXPECT_TRUE(got == c.want || (std::isnan(got) && std::isnan(c.want)) ||
-                std::fabs(got - c.want) <= tolerance)
-        << "op " << static_cast<int>(c.op) << " of " << c.args[0] << ", " << c.args[1] << ": "
-        << got << ", want " << c.want;
+    const bool is_near = std::fabs(got - c.want) <= tolerance &&
+                         (c.want != 0 || std::signbit(got) == std::signbit(c.want));
+    const bool is_same = std::isfinite(c.want) ? is_near
+                         : std::isnan(c.want)  ? std::isnan(got)
+                                               : got == c.want;
+    EXPECT_TRUE(is_same) << "op " << static_cast<int>(c.op) << " of " << c.args[0] << ", "
+                         << c.args[1] << ": " << got << ", want " << c.want;
   }
 }
 
