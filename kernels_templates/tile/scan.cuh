@@ -182,7 +182,8 @@ TILE_DEVICE T scan_lanes(T& a, int rank) {
 // Combines the values of each group; every thread gets the results of its group.
 template <int kInWarp, int kStride, class T, int kRows, int kGroups, int kWarps, int kBytes>
 TILE_DEVICE void reduce_group(T (&a)[kRows], int rank, WarpSlots<kGroups, kWarps, kBytes> slots) {
-  if constexpr (kStride == 1) {
+  constexpr bool kAreNeighbours = kStride == 1 && kRows == 1;
+  if constexpr (kAreNeighbours) {
     combine_neighbours<kInWarp, kInWarp == 32, 1>(a[0]);
   } else {
     reduce_across_warp<kGroups>(a);
@@ -193,7 +194,7 @@ TILE_DEVICE void reduce_group(T (&a)[kRows], int rank, WarpSlots<kGroups, kWarps
       if (rank % kInWarp == 0) slots.template at<T>(e, rank / kInWarp) = a[e];
     }
     __syncthreads();
-    if constexpr (kStride == 1) {
+    if constexpr (kAreNeighbours) {
       a[0] = slots.template at<T>(0, rank % kWarps);
       combine_neighbours<kWarps, true, 1>(a[0]);
     } else {
