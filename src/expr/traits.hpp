@@ -69,4 +69,12 @@ extern const std::array<Traits, kOps> kTraits;  // in the order of the enumerati
   return narrow ? traits(node.op).approximation : std::string_view();
 }
 
+/// The type of memory that holds the node's value as it is computed: f32 for narrower floats, but
+/// for casts to these, which have rounded. A store whose memory is wider than a cast's type would
+/// lose the rounding, since emit_cuda() leaves it to the store.
+[[nodiscard]] inline DType held_type(const Node& node) noexcept {
+  const bool wider = is_floating(node.type) && node.type != f64 && node.op != Op::cast;
+  return wider ? f32 : node.type;
+}
+
 }  // namespace tilejit::expr

@@ -170,6 +170,9 @@ TEST(Steps, MoveFactorsOutOfTheCastOfAnOperand) {
                              "h = x * rsqrt(mean(f32(x) * f32(x)) + 0.5); y = bf16(h) @ w");
   op.tensors[0].dtype = op.tensors[1].dtype = bf16;
   EXPECT_EQ(steps_text(analyze(op)), "factor0 f32 (M,K) from x; y f32 (M,N) from x @ w, factor0");
+  op.formula = "y = (x * bf16(rsqrt(mean(f32(x) * f32(x)) + 0.5))) @ w";
+  EXPECT_EQ(steps_text(analyze(op)), "factor0 bf16 (M,K) from x; y f32 (M,N) from x @ w, factor0")
+      << "memory of the cast's type, whose store rounds";
   op.formula = "h = bf16(x * 1.5) * 1.25; y = bf16(h) @ w";
   EXPECT_EQ(steps_text(analyze(op)), "operand0 bf16 (M,K) from x; y f32 (M,N) from operand0 @ w")
       << "a cast within it rounds";

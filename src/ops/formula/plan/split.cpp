@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "expr/traits.hpp"
 #include "spec/common.hpp"
 #include "tilejit/error.hpp"
 
@@ -293,7 +294,8 @@ class Splitter {
     for (const int axis : axes_of_temporary(id)) {
       elements = elements * analysis_.shape[index_of(axis)];
     }
-    split_.temporaries.push_back({.dtype = stored_type(id), .elements = elements});
+    split_.temporaries.push_back(
+        {.dtype = expr::held_type(nodes_[index_of(id)]), .elements = elements});
   }
 
   /// The axes along which a part writes its result: all axes of its space that are not reduced.
@@ -308,12 +310,6 @@ class Splitter {
     return list;
   }
 
-  /// The type in which the value is computed, so that storing it does not round.
-  [[nodiscard]] DType stored_type(NodeId id) const {
-    const DType type = nodes_[index_of(id)].type;
-    return is_floating(type) && type != f64 ? f32 : type;
-  }
-
   [[nodiscard]] Tensor temporary(NodeId id) const {
     std::vector<IntTuple> extents;
     for (const int axis : axes_of_temporary(id)) {
@@ -321,7 +317,7 @@ class Splitter {
     }
     if (extents.empty()) extents.emplace_back(1);
     return {.name = "v" + std::to_string(id),
-            .dtype = stored_type(id),
+            .dtype = expr::held_type(nodes_[index_of(id)]),
             .layout = row_major(IntTuple::tuple(extents))};
   }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "expr/traits.hpp"
+
 namespace tilejit::formula {
 namespace {
 
@@ -11,11 +13,6 @@ using expr::Node;
 using expr::NodeId;
 using expr::Op;
 using expr::TensorRead;
-
-/// The type that holds a value of `type` as it is computed.
-DType unrounded(DType type) {
-  return is_floating(type) && type != f64 ? f32 : type;
-}
 
 }  // namespace
 
@@ -43,11 +40,12 @@ int Drafts::add_result(const std::string& kind, DType dtype, const Extents& shap
 Source Drafts::source_of(NodeId leaf) {
   if (node(leaf).op == Op::matmul) {
     const int memory = product_in_memory(leaf);
-    return {.memory = memory, .assigned = true, .dtype = unrounded(node(leaf).type)};
+    return {.memory = memory, .assigned = true, .dtype = expr::held_type(node(leaf))};
   }
   if (const auto factor = factors_.find(leaf); factor != factors_.end()) {
     const int memory = factor_in_memory(leaf, factor->second);
-    return {.memory = memory, .assigned = true, .dtype = unrounded(node(leaf).type)};
+    return {
+        .memory = memory, .assigned = true, .dtype = expr::held_type(node(factor->second.value))};
   }
   const TensorRead& read = tree_.reads[static_cast<std::size_t>(node(leaf).source)].what;
   return {.memory = read.tensor,
@@ -93,7 +91,8 @@ int Drafts::factor_in_memory(NodeId leaf, const Factor& factor) {
     draft.leaves.emplace(own, source_of(own));
   draft.why =
       "a factor of an operand is reduced from whole rows, and multiplies the product's sums";
-  const int memory = add_once(std::move(draft), "factor", unrounded(node(leaf).type), factor.shape);
+  const int memory =
+      add_once(std::move(draft), "factor", expr::held_type(node(factor.value)), factor.shape);
   operands_.emplace(leaf, memory);
   return memory;
 }
@@ -131,7 +130,7 @@ int Drafts::product_in_memory(NodeId id) {
     products_.emplace(id, same->second);
     return same->second;
   }
-  const int memory = add_result("product", unrounded(node(id).type), draft.shape);
+  const int memory = add_result("product", expr::held_type(node(id)), draft.shape);
   draft.stores = {{memory, id}};
   drafts_.push_back(std::move(draft));
   products_.emplace(id, memory);
