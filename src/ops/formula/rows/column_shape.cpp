@@ -332,6 +332,10 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
       kGainOfNarrow * fullness(*count, groups) < fullness(*count, groups / 2))
     groups /= 2;
   threads = std::max(kWarp, rows.row_threads * groups);
+  if (rows.cluster * rows.splits == 1 && runs_at_once_by_half(plan, {rows, threads})) {
+    rows.row_threads /= 2;
+    threads /= 2;
+  }
   groups = threads / rows.row_threads;
   // Multiprocessors take small blocks more slowly than these run.
   const auto is_small = [&] {

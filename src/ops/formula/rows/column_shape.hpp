@@ -71,5 +71,9 @@ inline constexpr int kFewestOfWhole = 1, kMostOfWhole = 16;
 /// Blocks that share each strip of columns if one block a strip would leave the device mostly idle
 /// in a second turn: the shorter blocks are, the sooner the last ones are done.
 [[nodiscard]] int cluster_of_turns(Plan plan, const RowShape& shape);
+/// Whether blocks of columns that are read once take more than one turn, and one if they have half
+/// as many threads, each with twice as much of a column. Of long columns, more threads have more
+/// bytes under way; calls of sines take more registers than the turns are estimated by.
+[[nodiscard]] bool runs_at_once_by_half(Plan plan, const RowShape& shape);
 
 }  // namespace tilejit::plan

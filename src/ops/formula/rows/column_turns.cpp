@@ -23,6 +23,7 @@ constexpr int kOwnRegisters = 20, kRegistersOfShifts = 10, kRegistersOfHeavy = 4
               kRegistersOfCentres = 8;
 constexpr double kFewTurns = 1.6;            // of which the last is mostly empty
 constexpr std::int64_t kStepsOfMember = 16;  // of a thread in a cluster
+constexpr std::int64_t kStepsOfLong = 64;    // of a thread, which hardly waits when they meet
 constexpr int kWord = 4;
 
 /// Whether elements of a column have two bytes at most, come one or two at a time, and cost more
@@ -102,6 +103,21 @@ int batch_of_columns(const Plan& plan) {
   // Half of it leaves registers for more blocks, of which some would else run alone.
   const bool gains = turns_of(plan, rows, batch) > 1 && turns_of(plan, rows, batch / 2) <= 1;
   return gains ? batch / 2 : batch;
+}
+
+bool runs_at_once_by_half(Plan plan, const RowShape& shape) {
+  const auto length = vectors_in_row(plan, shape.rows);
+  const auto turns_by = [&](int part) {
+    Rows rows = shape.rows;
+    rows.row_threads /= part;
+    plan.family = rows;
+    plan.threads = shape.threads / part;
+    return turns_of(plan, rows, batch_of_columns(plan));
+  };
+  return length && *length < kStepsOfLong * shape.rows.row_threads && shape.rows.row_threads > 1 &&
+         shape.threads > kWarp && is_one_pass(plan) &&
+         std::ranges::none_of(plan.program.nodes, expr::is_trigonometric, &expr::Node::op) &&
+         turns_by(1) > 1 && turns_by(2) <= 1;
 }
 
 int cluster_of_turns(Plan plan, const RowShape& shape) {
