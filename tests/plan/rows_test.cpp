@@ -187,7 +187,7 @@ TEST(Rows, FewAndLongOnesAreSharedAmongBlocks) {
       {"eight rows", sum("(8,4194304):(4194304,1)", "8:1", {1}), 1, 1024, 2, 8 * 1024 * 4},
       {"columns", sum("(32768,1024):(1024,1)", "1024:1", {0}), 8, 1, 0, 0},
       {"many columns", sum("(1024,131072):(131072,1)", "131072:1", {0}), 1, 1, 0, 0},
-      {"few columns", sum("(1000000,64):(64,1)", "64:1", {0}), 1, 528, 0, 64 * 528 * 4},
+      {"few columns", sum("(1000000,64):(64,1)", "64:1", {0}), 1, 264, 0, 64 * 264 * 4},
       {"many rows", sum("(4096,131072):(131072,1)", "4096:1", {1}), 1, 1, 0, 0},
       {"exponentials below their maximum, which a held row sums in a second pass",
        logsumexp("(8,4194304):(4194304,1)"), 1, 33, 0, 8 * 33 * 8},

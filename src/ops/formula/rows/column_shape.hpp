@@ -68,6 +68,8 @@ inline constexpr int kFewestOfWhole = 1, kMostOfWhole = 16;
 /// Loads that a thread has in flight of columns that are not held. `plan` must have its rows and
 /// threads.
 [[nodiscard]] int batch_of_columns(const Plan& plan);
+/// Blocks of columns that are read once that a multiprocessor has at once, about.
+[[nodiscard]] int blocks_together(Plan plan, const RowShape& shape);
 /// Blocks that share each strip of columns if one block a strip would leave the device mostly idle
 /// in a second turn: the shorter blocks are, the sooner the last ones are done.
 [[nodiscard]] int cluster_of_turns(Plan plan, const RowShape& shape);

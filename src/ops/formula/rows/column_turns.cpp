@@ -79,14 +79,19 @@ int registers_of_thread(const Plan& plan, const Rows& rows, int batch) {
          (has_centres(plan) ? kRegistersOfCentres : 0);
 }
 
+/// Blocks that registers leave room for on a multiprocessor.
+int resident_blocks(const Plan& plan, const Rows& rows, int batch) {
+  const device::Occupancy occupancy = device::occupancy_of(
+      device::device_of(plan.target),
+      {.threads = plan.threads, .registers = registers_of_thread(plan, rows, batch)});
+  return std::max(1, occupancy.blocks);
+}
+
 /// How often as many blocks as run at once follow each other.
 double turns_of(const Plan& plan, const Rows& rows, int batch) {
   const std::int64_t count = vectors_across_rows(plan, rows).value_or(0);
   const std::int64_t strips = ceil_div(count, std::int64_t{plan.threads / rows.row_threads});
-  const device::Occupancy occupancy = device::occupancy_of(
-      device::device_of(plan.target),
-      {.threads = plan.threads, .registers = registers_of_thread(plan, rows, batch)});
-  const std::int64_t at_once = device::kMultiprocessors * std::max(1, occupancy.blocks);
+  const std::int64_t at_once = device::kMultiprocessors * resident_blocks(plan, rows, batch);
   return static_cast<double>(strips * rows.cluster * rows.splits) / static_cast<double>(at_once);
 }
 
@@ -103,6 +108,12 @@ int batch_of_columns(const Plan& plan) {
   // Half of it leaves registers for more blocks, of which some would else run alone.
   const bool gains = turns_of(plan, rows, batch) > 1 && turns_of(plan, rows, batch / 2) <= 1;
   return gains ? batch / 2 : batch;
+}
+
+int blocks_together(Plan plan, const RowShape& shape) {
+  plan.family = shape.rows;
+  plan.threads = shape.threads;
+  return resident_blocks(plan, shape.rows, batch_of_columns(plan));
 }
 
 bool runs_at_once_by_half(Plan plan, const RowShape& shape) {

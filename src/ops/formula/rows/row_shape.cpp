@@ -410,16 +410,21 @@ namespace {
 
 /// Blocks that read a part of each row in a loop, of rows that `blocks` blocks of threads with
 /// `steps` vectors would have. Centres leave registers for one block on each multiprocessor, and
-/// take long to combine; heavy formulas take longer.
-std::int64_t splits_of_loops(const Plan& plan, const Rows& rows, std::int64_t blocks,
+/// take long to combine; heavy formulas take longer. Of columns, all blocks run at once.
+std::int64_t splits_of_loops(const Plan& plan, Rows rows, std::int64_t blocks, int threads,
                              std::int64_t steps) {
   const bool alone = rows.along() && !rows.abreast;
   const bool centres = has_centres(plan) && !(alone && has_heavy_values(plan));
-  const int together = centres ? 1 : alone ? 2 : 4;  // on a multiprocessor
   const int least = centres ? kStepsOfThread : alone ? kVectorsOfThread : 2 * kStepsOfThread;
-  const std::int64_t of_row =
-      together * device::kMultiprocessors / std::max<std::int64_t>(blocks, 1);
-  return std::max<std::int64_t>(1, std::min(of_row, steps / least));
+  const auto splits_by = [&](int together) {  // on a multiprocessor
+    const std::int64_t of_row =
+        together * device::kMultiprocessors / std::max<std::int64_t>(blocks, 1);
+    return std::max<std::int64_t>(1, std::min(of_row, steps / least));
+  };
+  if (rows.along()) return splits_by(centres ? 1 : alone ? 2 : 4);
+  const int most = centres ? 2 : 4;
+  rows.splits = static_cast<int>(splits_by(most));
+  return splits_by(std::min(most, blocks_together(plan, {rows, threads})));
 }
 
 }  // namespace
@@ -432,7 +437,7 @@ void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std:
     const std::int64_t bytes = steps / device::kMaxCluster * threads * loaded_bytes(plan, rows);
     if (plan.target.major < 9 || rows.atomics || steps < kLeastSteps || steps > kMostSteps ||
         bytes > kBytesOfMember) {
-      rows.splits = static_cast<int>(splits_of_loops(plan, rows, blocks, steps));
+      rows.splits = static_cast<int>(splits_of_loops(plan, rows, blocks, threads, steps));
       return;
     }
     least_steps = kStepsOfThread;
