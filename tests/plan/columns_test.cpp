@@ -915,6 +915,7 @@ TEST(Columns, ThatAreLongAreSharedBySplitsInsteadOfManyNarrowClusters) {
     return *rows_of(plan_of_columns(f16, length, 256, "y = argmin(x * x)"));
   };
   EXPECT_GT(rows(437288).splits, 1);
+  EXPECT_GT(rows_of(plan_of_columns(f16, 240464, 512, "y = argmax(x)"))->splits, 1) << "2902/48";
   EXPECT_EQ(rows(43728).splits, 1) << "a second kernel takes a larger part of the time";
   EXPECT_EQ(rows(43728).cluster, 8);
 }

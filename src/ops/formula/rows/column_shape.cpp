@@ -288,17 +288,17 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
            gain * fullness(*count, groups) < fullness(*count, groups / 2))
       groups /= 2;
   }
+  // Odd columns by elements: a cluster's strips would be sectors, whose runs begin within others.
+  const bool narrow = are_odd_elements(plan) && is_one_pass(plan);
+  const bool splits = count && length &&
+                      shares_through_memory(plan, rows, *length, *count, narrow ? kWarp : groups);
   // A wider strip is only read faster if its columns are neighbours.
-  if (RowShape shape{rows}; count && length && side >= kGroupsOfLine && groups >= kLeastGroups &&
-                            groups < kGroupsOfLine && share_strips(plan, *count, *length, shape)) {
+  if (RowShape shape{rows}; count && length && !splits && side >= kGroupsOfLine &&
+                            groups >= kLeastGroups && groups < kGroupsOfLine &&
+                            share_strips(plan, *count, *length, shape)) {
     return shape;
   }
-  if (count && length) {
-    // Odd columns by elements: a cluster's strips would be sectors, whose runs begin within others.
-    const bool narrow = are_odd_elements(plan) && is_one_pass(plan);
-    if (shares_through_memory(plan, rows, *length, *count, narrow ? kWarp : groups))
-      groups = groups_of_splits(*count, groups, side);
-  }
+  if (splits) groups = groups_of_splits(*count, groups, side);
   int threads = kThreadsAcross;
   while (threads > groups &&
          shared_accumulator_bytes(plan, threads, groups) > kMaxAccumulatorBytes) {
