@@ -634,6 +634,19 @@ TEST(Columns, ThatBeginWithinSectorsHaveWideStrips) {
   EXPECT_EQ(columns(10, 1296, 850, 850), 32) << "blocks of a cluster wait for each other";
 }
 
+// 2805/45 of the sweep: 299 us by blocks that have a line, 205 by pairs that have two.
+TEST(Columns, ThatBeginWithinSectorsAreSharedByPairsOfLargeBlocks) {
+  const auto shape_of = [](int length, int columns) {
+    const std::string x = fmt::format("(1,{0},{1}):(1,{1},1)", length, columns);
+    const Plan plan = plan_of(over_middle(bf16, x, x, "y = x / (sqrt(sum(x * x)) + 1)"));
+    return std::tuple(strip_of(plan), rows_of(plan)->row_threads, rows_of(plan)->cluster);
+  };
+  EXPECT_EQ(shape_of(184, 625311), std::tuple(128, 4, 2));
+  EXPECT_EQ(shape_of(184, 625312), std::tuple(64, 16, 1)) << "whole sectors";
+  EXPECT_EQ(shape_of(184, 62531), std::tuple(32, 8, 1)) << "few blocks";
+  EXPECT_EQ(shape_of(96, 625311), std::tuple(128, 4, 1)) << "room for a wider strip";
+}
+
 // 1502/45 of the sweep, f32 5,995 x 5 x 1,025: 149 us by strips of a line, 200 by half as wide
 // ones; 5028/21, 440 x 44,784, 103 us by four lines, 75 by one.
 TEST(Columns, OfClustersThatBeginWithinSectorsHaveStripsOfALine) {

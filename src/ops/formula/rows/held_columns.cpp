@@ -288,6 +288,16 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
          2 * groups * rows.row_threads <= kThreadsAcross &&
          ceil_div(*count, 2 * groups) >= 2 * device::kWantedBlocks)
     groups *= 2;
+  // Blocks of so many threads of a column that they cannot be wider: two of them share a strip that
+  // is stored with half as many parts of sectors.
+  if (plan.target.major >= 9 && plan.vector == 1 && bytes_across < kNarrowestAccess &&
+      rows.cluster == 1 && writes_elements(plan) && begin_within_sectors(plan, rows) &&
+      groups * rows.row_threads == kThreadsAcross && groups * bytes_across == device::kLineBytes &&
+      ceil_div(*count, groups) >= 2 * device::kWantedBlocks) {
+    groups *= 2;
+    rows.row_threads /= 2;
+    rows.cluster = 2;
+  }
   // Of blocks that are a few more than run at once, the last would run alone.
   if (plan.vector > 1 && rows.cluster == 1 && rows.row_threads > 1 &&
       2 * rows.register_vectors <= most && groups * rows.row_threads == kThreadsAcross &&
