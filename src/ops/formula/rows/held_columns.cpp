@@ -26,6 +26,7 @@ constexpr std::int64_t kNearBytes = 4 * device::kLineBytes;
 constexpr int kMostOfStrip = 4;            // blocks of a cluster, if strips can be narrower
 constexpr std::int64_t kFewOfIdle = 4;     // the same if few threads have any
 constexpr std::int64_t kFewHeld = 32;      // the same in large blocks of a cluster
+constexpr std::int64_t kMostAlone = 12;    // elements of a full device's threads
 constexpr std::int64_t kLongTurned = 512;  // elements of a column whose outputs lanes store
 
 /// Whether lanes down long columns, in strips that are one sector wide, store runs of the outputs
@@ -141,6 +142,10 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
          2 * chosen.threads() <= kThreadsAcross && 2 * sharing < length && has_many() &&
          count * sharing < 2 * device::kThreadsAtOnce)
     sharing *= 2;
+  // All threads of a multiprocessor would have more loads under way than it keeps up with.
+  if (sharing == 1 && plan.vector == 1 && registers_of_held(plan, rows) == 1 && !along &&
+      !is_near && writes_elements(plan) && length > kMostAlone && count >= device::kThreadsAtOnce)
+    sharing = 2;
   if (count < kFewThreads && !along && takes_less_alone(plan, rows, length, sharing)) sharing = 1;
   const auto is_too_wide = [&] {
     const std::int64_t threads = chosen.threads();
