@@ -613,6 +613,19 @@ TEST(Rows, ThatAreShortAndFewHaveFewThreads) {
   EXPECT_EQ(threads("(79000,3):(3,1)"), 2) << "the device is full";
 }
 
+// 2903/171 of the sweep: 3.28 us by 1,992 blocks, which start one after another, 2.33 by half as
+// many.
+TEST(Rows, ThatAreTinyHaveFewerBlocksThanRunAtOnce) {
+  const auto threads = [](const std::string& rows, const std::string& length) {
+    return plan_of(logsumexp("(" + rows + "," + length + "):(" + length + ",1)", rows + ":1"))
+        .threads;
+  };
+  EXPECT_EQ(threads("254880", "2"), 256);
+  EXPECT_EQ(threads("130000", "2"), 128) << "1,016 blocks";
+  EXPECT_EQ(threads("300000", "2"), 512) << "1,172 blocks of a kilobyte";
+  EXPECT_EQ(threads("254880", "8"), 128) << "of 2 KB each";
+}
+
 // Few blocks wait for each turn of a loop: argmin of 4,904 f32 2.32 us by turns of four, 1.75 at
 // once.
 TEST(Rows, ThatFewBlocksReadOnceAreLoadedAtOnce) {

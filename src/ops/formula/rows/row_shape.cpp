@@ -28,6 +28,7 @@ constexpr int kRowThreadsOfSmall = 256;
 constexpr int kManyVectorsOfThread = 5;
 constexpr std::int64_t kMostOfShort = 16;  // vectors of a row
 constexpr std::int64_t kManyBlocks = 4 * device::kWantedBlocks;
+constexpr std::int64_t kBytesOfTiny = 2 * 1024;  // of a block that runs for less than others start
 constexpr std::int64_t kWeightOfSmallThread = 320;  // expr::weight of its elements
 constexpr int kFewRowThreads = 128;                 // the fewest threads of a block
 // Vectors of a thread that a cluster shares, if rows are few, and bytes of one of its blocks.
@@ -219,14 +220,18 @@ std::int64_t bytes_of_row(const Plan& plan, const Rows& rows, std::int64_t vecto
   return bytes;
 }
 
-/// Threads of a block. Multiprocessors take small blocks more slowly than these run.
+/// Threads of a block. Multiprocessors take small blocks more slowly than these run, and tiny ones
+/// also where all of them could run at once.
 int threads_of_block(const Plan& plan, const Rows& rows, std::int64_t vectors) {
   int threads = std::max(rows.row_threads, kFewRowThreads);
   const auto count = vectors_across_rows(plan, rows);
-  const auto groups = [&] { return threads / rows.row_threads; };
+  const auto is_small = [&](std::int64_t groups) {
+    const std::int64_t bytes = groups * bytes_of_row(plan, rows, vectors);
+    return bytes < kBytesOfBlock &&
+           *count >= groups * (bytes < kBytesOfTiny ? kManyBlocks / 2 : kManyBlocks);
+  };
   while (count && threads < kMaxThreads / 2 && rows.cluster * rows.splits == 1 &&
-         *count >= kManyBlocks * groups() &&
-         groups() * bytes_of_row(plan, rows, vectors) < kBytesOfBlock)
+         is_small(threads / rows.row_threads))
     threads *= 2;
   return threads;
 }
