@@ -26,6 +26,7 @@ const StagedRows* slabs_of(const Plan& plan) {
   return staged != nullptr && staged->columns > 1 ? staged : nullptr;
 }
 
+// 2901/20 of the sweep, 3 of 4 f16 side by side: 2.84 us by slabs, 2.45 by threads that have them.
 TEST(Slabs, AreColumnsOfNarrowAccesses) {
   struct Row {
     const char* what;
@@ -74,6 +75,8 @@ TEST(Slabs, AreColumnsOfNarrowAccesses) {
       {"very short columns", softmax_of("(6000,3,513):(1539,513,1)", f16), true},
       {"the same, a few blocks a multiprocessor", softmax_of("(1000,3,4097):(12291,4097,1)", f16),
        false},
+      {"three elements, all under way at once", softmax_of("(44289,3,4):(12,4,1)", f16), false},
+      {"seven", softmax_of("(26000,7,4):(28,4,1)", f16), true},
       {"few slabs", softmax_of("(100,997,5):(4985,5,1)", bf16), false},
       {"few elements", softmax_of("(1000,41,3):(123,3,1)", bf16), false},
       {"more than half of the shared memory", softmax_of("(1000,8000,9):(72000,9,1)", bf16), false},

@@ -24,10 +24,19 @@ Fused short_softmax(const std::string& layout, DType dtype) {
   return short_softmax(layout, layout, dtype, dtype);
 }
 
+Fused reduced(const std::string& x) {
+  Fused op =
+      test::make_op(bf16, {{"x", x}, {"y", x.substr(1, x.find(',') - 1) + ":1"}}, "y = sum(x)");
+  op.axis = {1};
+  return op;
+}
+
 const StagedRows* staged_of(const Plan& plan) {
   return std::get_if<StagedRows>(&plan.family);
 }
 
+// Moving 2 to 3 MB, rows of 25 f16 take 2.88 us staged (2902/181 of the sweep), along 2.48; of 100
+// i8 (2903/150) 3.82 and 2.99.
 TEST(Staged, AreShortRowsOfNarrowAccesses) {
   struct Row {
     const char* what;
@@ -53,7 +62,11 @@ TEST(Staged, AreShortRowsOfNarrowAccesses) {
       {"long rows", short_softmax("(100000,515):(515,1)", f32), false},
       {"few rows", short_softmax("(1000,9):(9,1)", f16), false},
       {"rows for more than 8 threads each", short_softmax("(3570,75):(75,1)", bf16), false},
-      {"rows for 8 threads each", short_softmax("(8624,33):(33,1)", bf16), true},
+      {"rows for 8 threads each", short_softmax("(28624,33):(33,1)", bf16), true},
+      {"rows that are all under way at once", short_softmax("(8624,33):(33,1)", bf16), false},
+      {"the same of less than a sector", short_softmax("(38624,9):(9,1)", bf16), true},
+      {"the same that are only read, by elements", reduced("(28624,33):(33,1)"), true},
+      {"the same by vectors of four", reduced("(12462,100):(100,1)"), false},
       {"not enough rows of words", short_softmax("(20000,33):(33,1)", f32), false},
       {"padded rows", short_softmax("(1000000,9):(10,1)", "(1000000,9):(11,1)", f16, f16), false},
       {"columns", short_softmax("(1000000,9):(1,1000000)", f16), false},

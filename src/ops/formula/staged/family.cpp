@@ -95,6 +95,13 @@ bool has_full_lanes_with_weights(const Plan& plan, std::int64_t vectors, int byt
          std::ranges::any_of(plan.operands, &Operand::every_row);
 }
 
+/// Whether threads that lie along a row, which is not scanned, are not idle in most of a sector,
+/// and do not load it element by element alone.
+bool has_wide_rows(const Plan& plan, std::int64_t vectors, int bytes) {
+  return !direction_of(plan) && vectors * bytes >= device::kSectorBytes &&
+         (plan.vector > 1 || writes_elements(plan));
+}
+
 /// How many threads scan a row: few, since several fold their vectors first.
 int scanning_threads(const Plan& plan, const Rows& rows) {
   const std::int64_t vectors = plan.extents.front().value() / plan.vector;
@@ -201,6 +208,8 @@ bool suits_staging(const Plan& plan, const Tuning& tuning) {
   if (along) return false;
   const bool narrow = bytes < kWord || direction_of(plan);
   if (count && *count * length < (narrow ? kLeastElements : kLeastElementsOfWords)) return false;
+  if (count && has_wide_rows(plan, vectors, bytes) && moves_little(plan, *rows, *count * length))
+    return false;
   return share_rows(plan, *rows, tuning.row_threads).register_vectors > 0;
 }
 

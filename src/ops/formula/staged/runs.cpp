@@ -150,6 +150,14 @@ std::int64_t shared_bytes_of_row(const Plan& plan, const Rows& rows) {
   return bytes;
 }
 
+bool moves_little(const Plan& plan, const Rows& rows, std::int64_t elements) {
+  std::int64_t bytes = 0;  // of an element
+  for (const Operand& operand : plan.operands) {
+    if (spans_space(operand, rows)) bytes += size_bytes(operand.dtype);
+  }
+  return elements * bytes < device::kBytesUnderWay;
+}
+
 std::optional<std::int64_t> staged_pitch(const Plan& plan, const Operand& operand) {
   const auto& tensor = plan.signature.tensors[static_cast<std::size_t>(operand.tensor)];
   if (operand.per_row || operand.every_row || tensor.align % device::kWidestAccess != 0)

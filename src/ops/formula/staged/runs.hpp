@@ -29,4 +29,8 @@ namespace tilejit::plan {
 [[nodiscard]] std::int64_t input_bytes_of_row(const Plan& plan, const Rows& rows);
 [[nodiscard]] std::int64_t shared_bytes_of_row(const Plan& plan, const Rows& rows);
 
+/// Whether all that is read and written is under way at once, so that copies of rows, which threads
+/// wait for before they compute, take longer than narrow accesses of `elements` of the space.
+[[nodiscard]] bool moves_little(const Plan& plan, const Rows& rows, std::int64_t elements);
+
 }  // namespace tilejit::plan

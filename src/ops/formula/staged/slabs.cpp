@@ -37,6 +37,7 @@ constexpr int kBytesBesides = 2 * 1024;                // of shared memory, for 
 constexpr std::int64_t kManyBytes =
     4 * device::kLineBytes;  // of columns side by side, if they are not very short
 constexpr std::int64_t kShortColumn = 8;
+constexpr std::int64_t kTinyColumn = 4;  // which a thread has alone wherever it is
 constexpr std::int64_t kLeastSlabs = 2 * device::kManyBlocks;
 constexpr std::int64_t kLeastElements = std::int64_t{1} << 19;
 constexpr std::int64_t kLeastElementsOfWords = std::int64_t{1} << 20;
@@ -266,7 +267,8 @@ std::optional<Plan> plan_by_slabs(const Plan& plan) {
   const bool cut = staged.direction && staged.columns > kMostColumnsOfChunk &&
                    staged.columns * shared_bytes_of_row(slabs, staged) > room;
   if ((number < kLeastSlabs && !cut) ||
-      count * length < (narrow ? kLeastElements : kLeastElementsOfWords))
+      count * length < (narrow ? kLeastElements : kLeastElementsOfWords) ||
+      (!staged.direction && length <= kTinyColumn && moves_little(slabs, staged, count * length)))
     return std::nullopt;
   if (staged.columns * shared_bytes_of_row(slabs, staged) <= room) share_rows(slabs, count, staged);
   // Chunks of fewer columns than a warp has lanes would leave these idle.
