@@ -50,6 +50,8 @@ constexpr std::int64_t kBytesOfBlock = 4 * 1024;  // multiprocessors start large
 constexpr std::int64_t kManyChunks = 16;
 constexpr double kUsOfChunk = 0.9, kUsOfSharing = 2.3, kUsOfSharingColumns = 4.3;
 constexpr double kUsOfMegabyte = 0.45;
+// Blocks that have a chunk each, rather than half as many chunks that are twice as long.
+constexpr std::int64_t kMostOfOneChunk = 3 * device::kMultiprocessors;
 constexpr double kGainOfTurns = 1.5;  // in sectors, which more exchanges are worth
 constexpr int kValuesOfByte = 2;      // that a thread exchanges, for a byte of an element
 
@@ -105,7 +107,8 @@ class Chooser {
         length_(vectors_in_row(plan, rows_)),
         count_(vectors_across_rows(plan, rows_)),
         reduces_(formula::has_reductions(plan.program)),
-        pins_threads_(tuning.threads.has_value()) {
+        pins_threads_(tuning.threads.has_value()),
+        pins_steps_(tuning.unroll.has_value()) {
     const int most = rows_.along() ? kMostOfChunk / plan.vector : kMostOfChunk;
     const bool one = rows_.along() && length_ && *length_ <= kThreads && is_small(plan, 1);
     const std::int64_t fitting =
@@ -277,11 +280,22 @@ class Chooser {
     return ceil_div(*length_, std::int64_t{row_threads} * steps_);
   }
 
+  /// Shortens the chunks of rows that blocks share while each block still has one of them, and the
+  /// device runs all at once: a block loads, folds and stores a thread's vectors one after another.
+  void shorten_chunks(std::int64_t rows) {
+    if (!rows_.along() || pins_steps_) return;
+    const auto blocks_by = [&](int steps) {
+      return rows * ceil_div(*length_, std::int64_t{rows_.row_threads} * steps);
+    };
+    while (steps_ > 1 && blocks_by(steps_ / 2) <= kMostOfOneChunk) steps_ /= 2;
+  }
+
   /// Rows are shared by as many blocks as take the least time; by fewer rather than more.
   void share() {
     if (!is_shared(rows_.row_threads)) return;
     const std::int64_t blocks = ceil_div(*count_, threads_ / rows_.row_threads);
     if (blocks == 0 || blocks >= kFewBlocks) return;
+    shorten_chunks(blocks);
     const std::int64_t all = chunks(rows_.row_threads);
     const std::int64_t most = std::min(device::kWantedBlocks / blocks, all);
     // In halves: what a block takes besides its chunks is about half a chunk.
@@ -311,7 +325,7 @@ class Chooser {
   const Plan& plan_;
   Rows rows_;
   std::optional<std::int64_t> length_, count_;  // vectors in a row; vectors across rows
-  bool reduces_, pins_threads_;
+  bool reduces_, pins_threads_, pins_steps_;
   int steps_ = 1;
   int threads_ = kThreads;
   bool alone_ = false;  // each thread has a column to itself
