@@ -302,9 +302,12 @@ class Chooser {
   /// elements, which leave room for more threads, and so are tiles of large elements.
   [[nodiscard]] bool shifts(int vector, int wanted) const {
     const Rows* const rows = rows_of(plan_);
+    // Whole columns of a thread are shifted by pairs of words: single ones share sectors, which are
+    // stored in parts, with those of the next warp.
+    const bool pairs = wanted == kOfTwoChunks && !is_narrow(1, kLargeElement);
     const bool columns = rows != nullptr && !rows->along() &&
-                         ((direction_of(plan_) && !scans_alone(plan_)) || op_.tuning.vector ||
-                          suits_shifts(*rows, wanted));
+                         ((direction_of(plan_) && (!scans_alone(plan_) || pairs)) ||
+                          op_.tuning.vector || suits_shifts(*rows, wanted));
     if (light_ || !(transposed_mode_ || columns) || !is_narrow(vector, kNarrowAccess)) return false;
     if (transposed_mode_ && !by_pairs_ && is_narrow(wanted, kNarrowAccess)) return false;
     // A scan shifts its vectors twice, and short columns have few.
