@@ -177,6 +177,9 @@ bool shares_inputs(const Plan& plan, const Rows& rows) {
 int threads_of_tiny(const Plan& plan, const Rows& rows, std::int64_t vectors) {
   const auto count = vectors_across_rows(plan, rows);
   int threads = rows.row_threads;
+  const auto inputs = std::ranges::count_if(plan.operands, [&](const Operand& operand) {
+    return operand.read && !operand.every_row && varies_in_row(operand, rows);
+  });
   const auto are_few = [&] {
     const std::int64_t all = 2 * threads * *count;
     if (writes_elements(plan) && plan.vector >= kFewElements && threads < kFewRowThreads &&
@@ -185,7 +188,8 @@ int threads_of_tiny(const Plan& plan, const Rows& rows, std::int64_t vectors) {
     if (threads < kWarp / 2) return false;
     const bool gains = is_one_pass(plan) && gains_by_more(plan, rows, vectors, threads);
     const bool many = vectors > std::int64_t{kStepsOfThread} * threads;
-    return all <= kFewThreads ? many || gains : all <= 2 * kFewThreads && many && gains;
+    const bool loads_many = vectors * inputs > std::int64_t{kStepsOfThread} * threads;
+    return all <= kFewThreads ? many || gains : all <= 2 * kFewThreads && loads_many && gains;
   };
   // A row's only thread exchanges nothing. Runs of several rows of a warp may share sectors.
   const int least = rows.count == 1 ? 2 : kWarp / 2;
