@@ -417,13 +417,26 @@ bool is_heavy(const Plan& plan, const Rows& rows) {
 
 namespace {
 
+/// Whether a multiprocessor has registers for two blocks that read splits with centres, if a thread
+/// has `batch` loads under way. A heavy formula takes these registers, about, besides loads and
+/// accumulators.
+bool leaves_two_blocks(const Plan& plan, const Rows& rows, int batch) {
+  const bool calls =
+      std::ranges::any_of(plan.program.nodes, expr::is_trigonometric, &expr::Node::op);
+  const std::int64_t own =
+      kOwnRegisters + (calls ? kRegistersOfCalls : 0) + accumulator_bytes(plan);
+  return own + batch * registers_of_vector(plan, rows) <= kRegistersOfTwoBlocks;
+}
+
 /// Blocks that read a part of each row in a loop, of rows that `blocks` blocks of threads with
 /// `steps` vectors would have. Centres leave registers for one block on each multiprocessor, and
-/// take long to combine; heavy formulas take longer. Of columns, all blocks run at once.
+/// take long to combine; heavy formulas take longer, but not if two blocks have no registers. Of
+/// columns, all blocks run at once.
 std::int64_t splits_of_loops(const Plan& plan, Rows rows, std::int64_t blocks, int threads,
                              std::int64_t steps) {
   const bool alone = rows.along() && !rows.abreast;
-  const bool centres = has_centres(plan) && !(alone && has_heavy_values(plan));
+  const bool centres = has_centres(plan) && !(alone && has_heavy_values(plan) &&
+                                              leaves_two_blocks(plan, rows, kBatchOfRows / 2));
   const int least = centres ? kStepsOfThread : alone ? kVectorsOfThread : 2 * kStepsOfThread;
   const auto splits_by = [&](int together) {  // on a multiprocessor
     const std::int64_t of_row =
@@ -506,21 +519,15 @@ int batch_of_steps(std::int64_t steps) {
 }
 
 /// Whether splits of rows, of which a multiprocessor has two at once, would lack registers for
-/// that, and have enough of them with half as many loads under way. A heavy formula, to which
-/// threads count more than loads, takes these registers, about, besides loads and accumulators.
+/// that, and have enough of them with half as many loads under way: to a heavy formula, threads
+/// count more than loads.
 bool leaves_room_by_half(const Plan& plan, const Rows& rows) {
   const std::int64_t blocks = rows.splits * vectors_across_rows(plan, rows).value_or(1);
   if (rows.splits == 1 || rows.abreast || blocks <= device::kMultiprocessors ||
       !has_centres(plan) || !has_heavy_values(plan))
     return false;
-  const bool calls =
-      std::ranges::any_of(plan.program.nodes, expr::is_trigonometric, &expr::Node::op);
-  const std::int64_t own =
-      kOwnRegisters + (calls ? kRegistersOfCalls : 0) + accumulator_bytes(plan);
-  const auto fits = [&](int batch) {
-    return own + batch * registers_of_vector(plan, rows) <= kRegistersOfTwoBlocks;
-  };
-  return !fits(kBatchOfRows) && fits(kBatchOfRows / 2);
+  return !leaves_two_blocks(plan, rows, kBatchOfRows) &&
+         leaves_two_blocks(plan, rows, kBatchOfRows / 2);
 }
 
 }  // namespace
