@@ -182,8 +182,11 @@ int threads_of_tiny(const Plan& plan, const Rows& rows, std::int64_t vectors) {
   });
   const auto are_few = [&] {
     const std::int64_t all = 2 * threads * *count;
-    if (writes_elements(plan) && plan.vector >= kFewElements && threads < kFewRowThreads &&
-        all <= device::kThreadsAtOnce && vectors > kVectorsOfThread * threads)
+    // Steps of two threads are so short that those of a warp lie in twice as many lines.
+    const bool more = plan.vector >= kFewElements && vectors > kVectorsOfThread * threads;
+    const bool two = threads == 2 && plan.vector > 1 && vectors >= kVectorsOfThread * threads;
+    if (writes_elements(plan) && threads < kFewRowThreads && all <= device::kThreadsAtOnce &&
+        (more || two))
       return true;
     if (threads < kWarp / 2) return false;
     const bool gains = is_one_pass(plan) && gains_by_more(plan, rows, vectors, threads);
