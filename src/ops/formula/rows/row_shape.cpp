@@ -33,6 +33,9 @@ constexpr std::int64_t kWeightOfSmallThread = 320;  // expr::weight of its eleme
 constexpr int kFewRowThreads = 128;                 // the fewest threads of a block
 // Vectors of a thread that a cluster shares, if rows are few, and bytes of one of its blocks.
 constexpr std::int64_t kLeastSteps = 8, kMostSteps = 256, kBytesOfMember = 64 * 1024;
+// Bytes of rows that few blocks read once: of one that takes longer than to exchange, and of a
+// block of a cluster that still gains by more.
+constexpr std::int64_t kBytesOfAlone = 64 * 1024, kLeastOfMember = 20 * 1024;
 // Limits for registers that hold vectors. With kFewRegisters, two blocks of 512 threads fit on a
 // multiprocessor; kManyRegisters is for one such block. A thread of a block of 1024 threads has 64
 // registers, of which kFewestRegisters can hold vectors.
@@ -366,7 +369,10 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
     const int least = has_heavy_values(plan) ? 2 * kStepsOfThread : kMostOfTurns;
     return plan.target.major >= 9 && is_one_pass_if_held(plan) && count > 0 &&
            count < device::kManyBlocks && !leaves_results(plan, rows, count) &&
-           rows.row_threads == half && *vectors >= std::int64_t{least} * half;
+           rows.row_threads == half &&
+           (*vectors >= std::int64_t{least} * half ||
+            (2 * count <= device::kManyBlocks &&
+             *vectors * loaded_bytes(plan, rows) >= kBytesOfAlone));
   };
   if (is_shared() || !is_held()) {
     rows.row_threads = is_one_pass(plan) || has_centres(plan) ? kMaxThreads / 2 : kMaxThreads;
@@ -478,8 +484,13 @@ void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std:
     if (all < device::kManyBlocks || are_alone(all)) return true;
     return 2 * all < 3 * device::kManyBlocks && all * bytes_of_block < device::kBytesUnderWay;
   };
+  // A multiprocessor takes a microsecond for 40 KB, while each block still has one to itself.
+  const auto are_long = [&] {
+    return rows.along() && is_one_pass(plan) && 2 * rows.cluster * blocks <= device::kManyBlocks &&
+           steps * threads * loaded_bytes(plan, rows) >= kLeastOfMember * rows.cluster;
+  };
   while (plan.target.major >= 9 && rows.cluster < device::kMaxCluster &&
-         are_few(rows.cluster * blocks) && steps / rows.cluster >= least_steps) {
+         are_few(rows.cluster * blocks) && (steps / rows.cluster >= least_steps || are_long())) {
     rows.cluster *= 2;
   }
 }
