@@ -54,6 +54,26 @@ TEST(Columns, AreNotTakenForRowsIfTheirElementsLieApart) {
   EXPECT_TRUE(along("(1,7272,768):(11169792,2,3)")) << "as far";
 }
 
+TEST(Columns, AreTinyRowsWhoseElementsLieApart) {
+  const auto vector_of = [](DType dtype, const std::string& x, const char* count) {
+    Fused op = test::make_op(dtype, {{"x", x}, {"y", fmt::format("({0},1):(1,{0})", count)}},
+                             "y = sum(x)");
+    op.axis = {1};
+    const Plan plan = plan_of(op);
+    return rows_of(plan)->along() ? 0 : plan.vector;
+  };
+  EXPECT_EQ(vector_of(i8, "(65716224,2):(4,2)", "65716224"), 4);
+  EXPECT_EQ(vector_of(i8, "(1000000,2):(4,2)", "1000000"), 2) << "as many as threads at once";
+  EXPECT_EQ(vector_of(f16, "(3145728,2):(4,2)", "3145728"), 2);
+  EXPECT_EQ(vector_of(f16, "(6310000,5):(10,2)", "6310000"), 0) << "rows of 20 bytes";
+  EXPECT_EQ(vector_of(i8, "(65716224,2):(5,2)", "65716224"), 0) << "rows that lie apart";
+  EXPECT_EQ(vector_of(i8, "(100000,2):(4,2)", "100000"), 0) << "few rows";
+  Fused op = test::make_op(f16, {{"x", "(4000000,2):(4,2)"}, {"y", "(4000000,2):(2,1)"}},
+                           "y = x / sum(x)");
+  op.axis = {1};
+  EXPECT_TRUE(rows_of(plan_of(op))->along()) << "outputs along rows";
+}
+
 TEST(Columns, OfWideAccumulatorsHaveNarrowVectors) {
   Fused places = test::make_op(bf16, {{"x", "(1,19080,4096):(78151680,4096,1)"}}, "y = argmin(x)");
   places.axis = {1};

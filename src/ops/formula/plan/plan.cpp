@@ -41,6 +41,8 @@ constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
 constexpr std::int64_t kLeastExtent = 32;
 // Rows of an output whose order inputs may overrule: they are aligned, or shorter than this.
 constexpr std::int64_t kShortRow = 64, kVectorBytes = 16;
+// Rows, of which a thread may take several.
+constexpr std::int64_t kManyTinyRows = 2 * device::kMostThreadsAtOnce;
 
 Reach reach_of(const Operand& operand) {
   const OperandMode& innermost = operand.modes.front();
@@ -291,12 +293,33 @@ class Planner {
            2 * least.value() <= most.value();
   }
 
+  /// Whether rows that only this input has, of elements that lie apart, follow one another, and one
+  /// per thread is too little to keep the memory busy: a thread then takes several.
+  [[nodiscard]] bool has_tiny_rows(const std::vector<IterationMode>& reduced,
+                                   const std::vector<IterationMode>& kept, std::size_t t) const {
+    const IterationMode &row = reduced.front(), &next = kept.front();
+    if (light_ || direction_ || reduced.size() != 1 || next.operands[t].size() != 1 ||
+        row.operands[t].size() != 1)
+      return false;
+    for (std::size_t other = 0; other < op_.tensors.size(); ++other) {
+      if (other != t && spans_row(other)) return false;
+    }
+    const Dim &apart = row.operands[t][0].stride, &between = next.operands[t][0].stride;
+    if (!row.extent.is_known() || !next.extent.is_known() || !apart.is_known() ||
+        apart.value() < 2 || between != row.extent * apart)
+      return false;
+    const std::int64_t bytes = between.value() * size_bytes(op_.tensors[t].dtype);
+    return bytes * device::kMostThreadsAtOnce < device::kBytesUnderWay &&
+           next.extent.value() >= kManyTinyRows;
+  }
+
   /// Vectors lie along the modes in which the widest input is contiguous, or else lies closest.
   void set_rows(std::vector<IterationMode> reduced, std::vector<IterationMode> kept,
                 std::size_t widest) {
-    const bool across =
-        !is_contiguous(reduced.front(), widest) &&
-        (is_contiguous(kept.front(), widest) || lies_closer(kept.front(), reduced.front(), widest));
+    const bool across = !is_contiguous(reduced.front(), widest) &&
+                        (is_contiguous(kept.front(), widest) ||
+                         lies_closer(kept.front(), reduced.front(), widest) ||
+                         has_tiny_rows(reduced, kept, widest));
     if (kept.size() == 1 && kept.front().extent.is(1)) kept.clear();
     const std::size_t before = across ? kept.size() : 0;
     plan_.family = family_of({.first = before, .count = reduced.size()});

@@ -400,8 +400,9 @@ class Chooser {
       if (takes_vectors(operand) && decides(operand))
         widest = std::max(widest, size_bytes(operand.dtype));
     }
-    int vector = std::min({widest == 0 ? 1 : kMaxAccessBytes / widest, most_scanned_at_once(plan_),
-                           most_of_small_rows(plan_), most_of_columns(plan_)});
+    int vector =
+        std::min({widest == 0 ? rows_at_once() : kMaxAccessBytes / widest,
+                  most_scanned_at_once(plan_), most_of_small_rows(plan_), most_of_columns(plan_)});
     const auto* const tv = std::get_if<ThreadValue>(&plan_.family);
     if (tv != nullptr) vector = std::min(vector, tv->run);
     if (transposed_mode_) vector = most_of_tile(vector);
@@ -426,6 +427,27 @@ class Chooser {
       while (vector > 1 && tiny && row.value() % vector != 0) vector /= 2;
     }
     return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget(plan_)));
+  }
+
+  /// As many columns whose elements lie apart as keep the memory busy, if each is a few bytes and
+  /// the next one follows.
+  [[nodiscard]] int rows_at_once() const {
+    const Rows* const rows = rows_of(plan_);
+    if (rows == nullptr || rows->along() || direction_of(plan_)) return 1;
+    const std::int64_t count = vectors_across_rows(plan_, *rows).value_or(0);
+    std::int64_t bytes = 0;
+    for (const Operand& operand : plan_.operands) {
+      const OperandMode &next = operand.modes[0], &row = operand.modes[rows->first];
+      if (!spans_space(operand, *rows) || next.size() != 1 || row.size() != 1) continue;
+      if (next[0].stride != plan_.extents[rows->first] * row[0].stride) return 1;
+      bytes += next[0].stride.is_known() ? next[0].stride.value() * size_bytes(operand.dtype)
+                                         : device::kBytesUnderWay;
+    }
+    int vector = 1;
+    while (bytes > 0 && vector * bytes * device::kMostThreadsAtOnce < device::kBytesUnderWay &&
+           count >= 2 * vector * device::kMostThreadsAtOnce)
+      vector *= 2;
+    return vector;
   }
 
   /// Bytes of an element, in the widest operand of a map that has elements of its own.
