@@ -24,6 +24,8 @@ constexpr double kLeastSaved = 0.03;      // of the bytes
 // The extent of a mode that is counted first: if it is long, other operands have too many rows and
 // pages of memory open at a time (942 in 1402/43 of bench/sweep.py: 106 us, then 115).
 constexpr std::int64_t kMostRows = 512;
+// Bytes of a row that blocks at once have, from which on it is no matter how many rows there are.
+constexpr double kLongPieces = 4096;
 
 /// The mode along which blocks are counted first; nothing if they have no choice.
 std::optional<std::size_t> first_of(const Plan& plan) {
@@ -87,6 +89,20 @@ class Blocks {
       }
     }
     return bytes;
+  }
+
+  /// Whether blocks that are counted along mode `first` first do not have too many rows and pages
+  /// of the operands whose runs they then cut: the mode is short, or those at once have long
+  /// pieces.
+  [[nodiscard]] bool has_few_rows(std::size_t first) const {
+    if (plan_.extents[first].value() <= kMostRows) return true;
+    const double at_once = static_cast<double>(device::kThreadsAtOnce / plan_.threads);
+    const double columns = std::min(count_[0], at_once / count_[first]);
+    return std::ranges::all_of(plan_.operands, [&](const Operand& operand) {
+      if (is_small_part(plan_, operand) || mode_cut(operand) == first) return true;
+      return mode_cut(operand) == std::size_t{0} &&
+             columns * static_cast<double>(block_[0] * size_bytes(operand.dtype)) >= kLongPieces;
+    });
   }
 
   /// Bytes that all large operands have per element.
@@ -169,7 +185,7 @@ void choose_block_order(Plan& plan) {
   double least = blocks.fetched_again(0) - kLeastSaved * blocks.bytes();
   std::size_t best = 0;
   for (std::size_t m = 1; m < plan.extents.size() && least > 0; ++m) {
-    if (plan.extents[m].value() > kMostRows) continue;
+    if (!blocks.has_few_rows(m)) continue;
     if (const double bytes = blocks.fetched_again(m); bytes < least) best = m, least = bytes;
   }
   set_first(plan, best);
