@@ -176,6 +176,20 @@ TEST(Boxes, ReadRepeatedInputsByRunsIfTheirNeighboursAreFarApart) {
 }
 
 // Boxes of 16 x 30 x 17 cut the output's rows of 53; two sides must give way to whole rows.
+TEST(Boxes, StepAlongModesInWhichAnInputWithGapsRepeats) {
+  const auto walk_of = [](const char* x) {
+    const Plan plan = plan_of(test::make_op(f32,
+                                            {{"x", x},
+                                             {"y", "(608,4,64,72):(18432,4608,72,1)"},
+                                             {"z", "(608,4,64,72):(288,1,175104,4)"}},
+                                            "y = x; z = x * 0.5"));
+    return std::get<Box>(plan.family).direct.modes;
+  };
+  using Order = std::vector<std::size_t>;
+  EXPECT_EQ(walk_of("(608,4,64,72):(1,43776,0,608)"), (Order{0, 2, 1}));
+  EXPECT_EQ(walk_of("(608,4,64,72):(18432,4608,72,1)"), (Order{0, 1, 2}));
+}
+
 TEST(Boxes, HaveWholeShortRowsOfAnOutputBesideInputsInTwoOtherOrders) {
   Fused op = permutation(bf16, "(17,8191,53):(8191,1,139247)", "(17,8191,53):(434123,53,1)");
   op.tensors.push_back({.name = "z", .dtype = bf16, .layout = "(17,8191,53):(1,901,17)"});

@@ -39,6 +39,7 @@ constexpr double kSharedCycles = 2;
 constexpr std::int64_t kMostAtOnce = 4;       // elements of a thread in the outputs' order
 constexpr std::int64_t kOwnRegisters = 16;    // of a thread, beside what it holds
 constexpr std::int64_t kRegistersAtOnce = 8;  // that are allocated together
+constexpr double kLessByOrder = 0.5;          // of the cycles, at most, if another order is taken
 constexpr double kAlike = 1.01;               // costs
 constexpr double kCostOfIdle = 0.6;           // threads, in instructions of those at work
 constexpr double kLessByShorter = 0.88;       // of that cost, at most, if boxes are to be shorter
@@ -50,10 +51,12 @@ class Boxing {
  public:
   explicit Boxing(const Plan& plan) : plan_(plan), all_(plan.extents.size()) {
     std::iota(all_.begin(), all_.end(), std::size_t{0});
+    order_ = all_;
   }
 
   /// The best plan with boxes of at most `most` elements; nothing if no operand gains by it.
   std::optional<Plan> with_boxes_of(std::int64_t most) {
+    order_ = all_;
     box_ = {.extents = choose_extents(plan_, most)};
     const auto side = sheared_side(plan_, box_.extents, kMostElements);
     sheared_ = side.has_value();
@@ -103,6 +106,7 @@ class Boxing {
 
   /// Chooses the threads of walks, and where transposed operands lie in shared memory.
   void lay_out() {
+    order_ = with_repeats_last();
     choose_threads();
     for (auto each = box_.transposed.begin(); each != box_.transposed.end(); ++each) {
       Transposed& transposed = *each;
@@ -195,9 +199,44 @@ class Boxing {
     return true;
   }
 
+  /// The modes of a box, those along which an input with gaps repeats last. A thread then steps
+  /// along these, and loads what it has of the input once.
+  [[nodiscard]] Modes with_repeats_last() const {
+    const auto repeats_along = [&](std::size_t m) {
+      return std::ranges::any_of(plan_.operands, [&](const Operand& operand) {
+        return !operand.written && transposed_of(box_, operand) == nullptr &&
+               stride_of(operand, 0) > 1 && stride_of(operand, m) == 0;
+      });
+    };
+    Modes order = all_;
+    std::stable_partition(order.begin() + 1, order.end(), std::not_fn(repeats_along));
+    return order;
+  }
+
+  /// Cycles per element of what a walk accesses in memory, if steps along modes in which an input
+  /// repeats take what an earlier one has loaded.
+  [[nodiscard]] double cycles_of_direct(const Walk& walk) const {
+    double cycles = 0;
+    for (const Operand& operand : plan_.operands) {
+      if (transposed_of(box_, operand) != nullptr) continue;
+      double part = 1;
+      for (std::size_t i = 0; i < walk.modes.size(); ++i) {
+        if (!operand.written && stride_of(operand, walk.modes[i]) == 0)
+          part /= static_cast<double>(steps_along(box_, walk, i));
+      }
+      cycles += part * cycles_of_walk(box_, walk, operand);
+    }
+    return cycles;
+  }
+
   void choose_walks(std::int64_t threads) {
     threads_ = threads;
     box_.direct = walk_along(box_, all_, threads, vector_);
+    if (order_ != all_) {
+      const Walk other = walk_along(box_, order_, threads, vector_);
+      if (cycles_of_direct(other) < kLessByOrder * cycles_of_direct(box_.direct))
+        box_.direct = other;
+    }
     for (Transposed& transposed : box_.transposed) {
       transposed.walk = walk_along(box_, order_of(operand_of(plan_, transposed)), threads);
     }
@@ -369,7 +408,7 @@ class Boxing {
   }
 
   const Plan& plan_;
-  Modes all_;
+  Modes all_, order_;  ///< of the space, and another order in which outputs may be walked
   Box box_;
   double cost_of_idle_ = 0;   ///< threads; 0 where only instructions count
   std::int64_t threads_ = 0;  ///< that walks were chosen for
