@@ -15,8 +15,8 @@ using expr::kNoNode;
 using expr::Node;
 using expr::NodeId;
 
-// Registers of a thread; of large blocks, so many that a multiprocessor has two of them.
-constexpr int kMostHeldValues = 48, kMostOfLargeBlock = 16;
+// Values of a thread of large blocks, of which a multiprocessor then has two.
+constexpr int kMostOfLargeBlock = 16;
 constexpr int kLargeBlock = 512;  // threads
 // Registers for values of a column, two for each: of threads that hold its elements, and of others.
 constexpr int kMostOfColumnHeld = 8, kMostOfColumn = 32;
@@ -216,7 +216,7 @@ void hold_values_of_elements(const plan::Plan& plan, Passes& passes) {
   std::vector<bool> held = last_of_shared(plan, passes_of, shared);
   const auto elements = plan::rows_of(plan)->register_vectors * plan.vector;
   const int of_large = branches ? kMostOfLargeBlock : 0;
-  const int most = plan.threads < kLargeBlock ? kMostHeldValues : of_large;
+  const int most = plan.threads < kLargeBlock ? plan::kMostHeldValues : of_large;
   if (std::ranges::count(held, true) * elements <= most) passes.held = std::move(held);
 }
 

@@ -146,7 +146,12 @@ int threads_of_busy_device(const Plan& plan, Rows rows, std::int64_t vectors,
   const auto count = vectors_across_rows(plan, rows);
   const int registers = registers_of_vector(plan, rows);
   const double bytes = streamed_bytes(plan, rows, vectors);
-  const std::int64_t most = std::min(most_held, is_one_pass(plan) ? kMostOfPass : kMostOfPasses);
+  // Heavy values that a thread does not hold are computed again by each pass.
+  const std::int64_t most_values = !is_one_pass_if_held(plan) && has_heavy_values(plan)
+                                       ? kMostHeldValues / plan.vector
+                                       : most_held;
+  const std::int64_t most =
+      std::min({most_held, most_values, is_one_pass(plan) ? kMostOfPass : kMostOfPasses});
   const int most_registers = has_centres(plan) ? kRegistersBesideCentres : kFewRegisters;
   // Rows that are stored several times are computed once.
   if (has_alike_rows(plan, rows)) return rows.row_threads;

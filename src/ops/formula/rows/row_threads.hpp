@@ -9,6 +9,8 @@ namespace tilejit::plan {
 inline constexpr int kPlainOfSpecial = 4;  ///< instructions that take as long as a special one
 /// Registers that hold vectors if two blocks of 512 threads are on a multiprocessor.
 inline constexpr int kFewRegisters = 32;
+/// Values of a row that a thread holds in the place of what they are made of.
+inline constexpr int kMostHeldValues = 48;
 inline constexpr int kMostOfTurns = 16;  ///< vectors that a thread loads in one turn
 
 /// Whether an output has more than an element per row.
