@@ -277,6 +277,14 @@ std::optional<RowShape> shape_of_runs(const Plan& plan, Rows rows) {
   return RowShape{rows, kThreadsOfRuns};
 }
 
+/// Whether threads of a large block hold so many heavy values beside their vectors that registers
+/// leave a multiprocessor half of its threads, and twice as many would share vectors evenly.
+bool lacks_threads(const Plan& plan, const Rows& rows) {
+  return rows.row_threads == kMaxThreads / 2 && rows.register_vectors % 2 == 0 &&
+         !is_one_pass_if_held(plan) && has_heavy_values(plan) &&
+         rows.register_vectors * (registers_of_vector(plan, rows) + plan.vector) >= kFewRegisters;
+}
+
 /// Whether so few blocks of the largest size take turns on multiprocessors that half as large ones
 /// would run at once, or in few rounds.
 bool runs_by_rounds(std::int64_t blocks) {
@@ -355,7 +363,10 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   };
   const std::int64_t count = vectors_across_rows(plan, rows).value_or(0);
   const auto is_held = [&] {
-    if (by_block()) return true;
+    if (by_block()) {
+      if (lacks_threads(plan, rows)) holds(kMaxThreads, 1, kFewRegisters);
+      return true;
+    }
     if (is_one_pass(plan) && (!has_centres(plan) || is_heavy(plan, rows))) return false;
     if (plan.vector > 1 && count >= kManyOfBlock && holds(kMaxThreads, 1, kFewestRegisters))
       return true;
