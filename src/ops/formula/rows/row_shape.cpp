@@ -368,8 +368,9 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
       return true;
     }
     if (is_one_pass(plan) && (!has_centres(plan) || is_heavy(plan, rows))) return false;
-    if (plan.vector > 1 && count >= kManyOfBlock && holds(kMaxThreads, 1, kFewestRegisters))
-      return true;
+    // Rows that no input tells apart are computed once, unless clusters share them.
+    const int most = has_alike_rows(plan, rows) ? kFewRegisters : kFewestRegisters;
+    if (plan.vector > 1 && count >= kManyOfBlock && holds(kMaxThreads, 1, most)) return true;
     return (has_large_elements && by_cluster(kMaxThreads, kFewestRegistersOfCluster)) ||
            (!plan.peeled && by_cluster(threads_of_cluster, kFewRegistersOfCluster)) ||
            by_cluster(half, kFewRegisters) || holds(kMaxThreads, 1, kFewestRegisters) ||
