@@ -543,7 +543,8 @@ TEST(Rows, ThatNoInputTellsApartHaveNoClusterIfABlockHoldsThem) {
   EXPECT_EQ(shape("3976", "36000"), (std::array{2, 3, 1}));
 }
 
-// 2404/20 and 2102/29 of the sweep: 200 and 15.6 us by clusters of 8 and 4, 169 and 13.9 by 2. Rows
+// 2404/20 and 2102/29 of the sweep: 200 and 15.6 us by clusters of 8 and 4, 169 and 13.9 by 2;
+// 2903/179, variance and minimum of 246 rows of 50,000 f32: 34.7 us by 8, 22.7 by 4. Rows
 // of 50,000 f16, whose values take more registers, took 1.04 times as long, peeled ones of 36,873
 // with a residual 1.13, quotients, which are held, 1.39.
 TEST(Rows, ThatTwoBlocksOf1024HoldAreSharedByNoMoreIfTheyAreMany) {
@@ -556,7 +557,8 @@ TEST(Rows, ThatTwoBlocksOf1024HoldAreSharedByNoMoreIfTheyAreMany) {
       {kResidual, f16, "(236,36873):(36873,1)", 512, 3, 8, 4},
       {"v = x / (abs( w ) + 1); y = v / (mean(abs(v)) + 1)", f32, "(260,29930):(29930,1)", 512, 8,
        2, 4},
-      {kSoftmax, f32, "(702,50000):(50000,1)", 1024, 2, 4, 8},
+      {kSoftmax, f32, "(702,50000):(50000,1)", 1024, 4, 4, 4},
+      {kSoftmax, f32, "(702,70000):(70000,1)", 1024, 3, 4, 8},
       {kSoftmax, f32, "(120,21688):(21688,1)", 1024, 2, 4, 4},
   };
   expect_threads(kRows);

@@ -399,9 +399,11 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
              !has_heavy_values(plan)) {
     // The fewer blocks wait for each other, the better, if a thread has registers for the f32
     // values of its vectors, too. Weights that peeled rows shift stay in shared memory only while
-    // registers hold the next row.
+    // registers hold the next row. Half as many of the largest blocks hold the next row, too.
     const int most = plan.peeled ? kFewRegistersOfCluster : kFewestRegisters;
-    holds(kMaxThreads, 2, std::min(most, kFewestRegisters * registers / plan.vector));
+    if (!holds(kMaxThreads, 2, std::min(most, kFewestRegisters * registers / plan.vector)) &&
+        rows.row_threads == kMaxThreads)
+      holds(kMaxThreads, rows.cluster / 2, kFewRegistersOfCluster);
   }
   // One pass reads nothing twice, so a loop is as fast as holding rows, unless blocks are few, or
   // rows are peeled: a loop asks for the row's ends in each vector. Sums below a maximum take two
