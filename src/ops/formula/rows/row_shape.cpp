@@ -41,6 +41,8 @@ constexpr std::int64_t kBytesOfAlone = 64 * 1024, kLeastOfMember = 20 * 1024;
 // registers, of which kFewestRegisters can hold vectors.
 constexpr int kFewRegistersOfCluster = 16;  // its blocks wait for each other
 constexpr int kFewestRegistersOfCluster = 8;
+// Single elements of a thread with which a multiprocessor still has three blocks of 256 threads.
+constexpr int kMostByElements = 25;
 constexpr int kFewElements = 4;       // per vector
 constexpr int kLeastAccessAhead = 8;  // bytes
 // What a thread holds of a row if its accesses are narrow. A row takes a warp, or its part of one,
@@ -395,14 +397,17 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
       if (rows.splits == 1)
         share_among_blocks(plan, count, rows.row_threads, *vectors / rows.row_threads, rows);
     }
-  } else if (rows.cluster > 2 && plan.vector > 1 && 2 * count >= kManyOfBlock &&
-             !has_heavy_values(plan)) {
+  } else if (rows.cluster > 2 && 2 * count >= kManyOfBlock && !has_heavy_values(plan)) {
     // The fewer blocks wait for each other, the better, if a thread has registers for the f32
     // values of its vectors, too. Weights that peeled rows shift stay in shared memory only while
     // registers hold the next row. Half as many of the largest blocks hold the next row, too.
     const int most = plan.peeled ? kFewRegistersOfCluster : kFewestRegisters;
-    if (!holds(kMaxThreads, 2, std::min(most, kFewestRegisters * registers / plan.vector)) &&
-        rows.row_threads == kMaxThreads)
+    // Single elements of the next row do not come meanwhile. Smaller blocks of more elements have
+    // more of them under way.
+    if (plan.vector == 1)
+      holds(half / 2, rows.cluster, kMostByElements);
+    else if (!holds(kMaxThreads, 2, std::min(most, kFewestRegisters * registers / plan.vector)) &&
+             rows.row_threads == kMaxThreads)
       holds(kMaxThreads, rows.cluster / 2, kFewRegistersOfCluster);
   }
   // One pass reads nothing twice, so a loop is as fast as holding rows, unless blocks are few, or
