@@ -24,6 +24,7 @@
 #include "plan/unrolled.hpp"
 #include "plan/vectors.hpp"
 #include "rows/crossed.hpp"
+#include "rows/peeled_rows.hpp"
 #include "rows/rows.hpp"
 #include "rows/turned_inputs.hpp"
 #include "scan/scan.hpp"
@@ -90,6 +91,7 @@ class Planner {
     if (suits_staging(plan_, op_.tuning)) plan_.family = StagedRows{*rows_of(plan_), 1, direction_};
     try_family(plan_by_slabs);
     choose_launch(plan_, op_.tuning);
+    if (!has_knobs() && !light_) fill_steps(plan_);
     try_family(plan_by_strips);
     try_family(plan_by_shearing);
     try_family(plan_by_boxes);
