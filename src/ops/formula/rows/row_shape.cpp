@@ -19,8 +19,6 @@ using core::ceil_div;
 using core::power_of_two_from;
 
 constexpr int kMaxThreads = 1024;
-constexpr std::int64_t kMostBalanced = 10;  // vectors of a thread, in one batch or two
-constexpr int kVectorsOfThread = 2;  // enough in flight; more would repeat the formula in the code
 constexpr int kRegistersOfThread = 8;  // the same limit if a vector has several inputs
 // With at most this many threads, rows of twice as many still find room on the device.
 constexpr std::int64_t kFewThreads = device::kThreadsAtOnce / 4;
@@ -31,11 +29,7 @@ constexpr std::int64_t kManyBlocks = 4 * device::kWantedBlocks;
 constexpr std::int64_t kBytesOfTiny = 2 * 1024;  // of a block that runs for less than others start
 constexpr std::int64_t kWeightOfSmallThread = 320;  // expr::weight of its elements
 constexpr int kFewRowThreads = 128;                 // the fewest threads of a block
-// Vectors of a thread that a cluster shares, if rows are few, and bytes of one of its blocks.
-constexpr std::int64_t kLeastSteps = 8, kMostSteps = 256, kBytesOfMember = 64 * 1024;
-// Bytes of rows that few blocks read once: of one that takes longer than to exchange, and of a
-// block of a cluster that still gains by more.
-constexpr std::int64_t kBytesOfAlone = 64 * 1024, kLeastOfMember = 20 * 1024;
+constexpr std::int64_t kBytesOfAlone = 64 * 1024;   // of a row, which take longer than to exchange
 // Limits for registers that hold vectors. With kFewRegisters, two blocks of 512 threads fit on a
 // multiprocessor; kManyRegisters is for one such block. A thread of a block of 1024 threads has 64
 // registers, of which kFewestRegisters can hold vectors.
@@ -49,40 +43,21 @@ constexpr int kLeastAccessAhead = 8;  // bytes
 // a fixed time, so that with half the threads twice as many rows are done in that time.
 constexpr int kBytesOfThread = 16;
 constexpr int kFewestRegisters = 24;
-constexpr std::int64_t kLeastSplits = 8;  // fewer are not worth a second kernel
-constexpr std::int64_t kFewStrips = 32;   // of columns that splits share instead of clusters
-constexpr double kKernelsOfLong = 16;     // a second kernel takes a part of the time
-constexpr double kKernelsOfHeavy = 4;     // the same if instructions take longer than memory
+constexpr std::int64_t kLeastSplits = 8;   // fewer are not worth a second kernel
+constexpr double kKernelsOfHeavy = 4;      // the same if instructions take longer than memory
+constexpr std::int64_t kLeastOfHeavy = 8;  // vectors of a thread of a split
 constexpr double kGainOfSplits = 0.9;
-constexpr int kLeastTurns = 3;              // of blocks that would have a multiprocessor alone
 constexpr std::int64_t kMostSplits = 8192;  // results that a second kernel combines at once
 constexpr int kRowThreadsOfSplit = 256;
 // Blocks of 1024 threads that hold rows, alone or by two, so many that multiprocessors take several
 // each.
 constexpr std::int64_t kManyOfBlock = 2 * device::kManyBlocks;
 constexpr int kHeavyValues = 12;  // instructions of an element: a division
-// Registers of a thread that reads splits with centres, those beside calls, and those that two
-// blocks of 512 threads leave each.
-constexpr int kOwnRegisters = 26, kRegistersOfCalls = 12, kRegistersOfTwoBlocks = 64;
 constexpr int kLeastRowThreadsOfRuns = 4;
 constexpr int kThreadsOfRuns = 256;
 // Vectors of a thread. A cluster saves the microsecond of a second kernel, but with four vectors
 // NVRTC takes 3.4 times as long as for an empty kernel, and 2.7 times for both kernels.
 constexpr int kMostOfClusterThread = 3;
-
-/// Whether `blocks`, those that have rows to reduce, are so few that other blocks should share the
-/// rows through memory. A second kernel costs a microsecond, so a cluster is better if it is large
-/// enough, unless its strips of columns would begin within sectors, or memory takes much longer.
-bool leaves_results(const Plan& plan, const Rows& rows, std::int64_t blocks) {
-  if (!is_one_pass(plan)) return false;
-  if (plan.target.major < 9) return 2 * blocks <= device::kWantedBlocks;
-  if (device::kMaxCluster * blocks < device::kManyBlocks) return true;
-  if (rows.along() || blocks > kFewStrips) return false;
-  const double bytes = static_cast<double>(vectors_in_row(plan, rows).value_or(0) *
-                                           vectors_across_rows(plan, rows).value_or(0)) *
-                       loaded_bytes(plan, rows);
-  return are_odd_elements(plan) || bytes > kKernelsOfLong * device::kKernelUs * device::kBytesOfUs;
-}
 
 /// Whether the blocks of a cluster have so few vectors per thread of a row that they should share
 /// it.
@@ -143,7 +118,7 @@ int splits_of_heavy(const Plan& plan, const Rows& rows, std::int64_t count, std:
   std::int64_t best = 1;
   for (std::int64_t splits = std::max<std::int64_t>(2, 2 * device::kMultiprocessors / count);
        splits * count <= device::kWantedBlocks &&
-       vectors >= kLeastSteps * splits * rows.row_threads;
+       vectors >= kLeastOfHeavy * splits * rows.row_threads;
        ++splits) {
     if (time_of(splits) < (best == 1 ? kGainOfSplits : 1) * time_of(best)) best = splits;
   }
@@ -443,77 +418,6 @@ bool is_heavy(const Plan& plan, const Rows& rows) {
          has_heavy_values(plan);
 }
 
-namespace {
-
-/// Whether a multiprocessor has registers for two blocks that read splits with centres, if a thread
-/// has `batch` loads under way. A heavy formula takes these registers, about, besides loads and
-/// accumulators.
-bool leaves_two_blocks(const Plan& plan, const Rows& rows, int batch) {
-  const bool calls =
-      std::ranges::any_of(plan.program.nodes, expr::is_trigonometric, &expr::Node::op);
-  const std::int64_t own =
-      kOwnRegisters + (calls ? kRegistersOfCalls : 0) + accumulator_bytes(plan);
-  return own + batch * registers_of_vector(plan, rows) <= kRegistersOfTwoBlocks;
-}
-
-/// Blocks that read a part of each row in a loop, of rows that `blocks` blocks of threads with
-/// `steps` vectors would have. Centres leave registers for one block on each multiprocessor, and
-/// take long to combine; heavy formulas take longer, but not if two blocks have no registers. Of
-/// columns, all blocks run at once.
-std::int64_t splits_of_loops(const Plan& plan, Rows rows, std::int64_t blocks, int threads,
-                             std::int64_t steps) {
-  const bool alone = rows.along() && !rows.abreast;
-  const bool centres = has_centres(plan) && !(alone && has_heavy_values(plan) &&
-                                              leaves_two_blocks(plan, rows, kBatchOfRows / 2));
-  const int least = centres ? kStepsOfThread : alone ? kVectorsOfThread : 2 * kStepsOfThread;
-  const auto splits_by = [&](int together) {  // on a multiprocessor
-    const std::int64_t of_row =
-        together * device::kMultiprocessors / std::max<std::int64_t>(blocks, 1);
-    return std::max<std::int64_t>(1, std::min(of_row, steps / least));
-  };
-  if (rows.along()) return splits_by(centres ? 1 : alone ? 2 : 4);
-  const int most = centres ? 2 : 4;
-  rows.splits = static_cast<int>(splits_by(most));
-  return splits_by(std::min(most, blocks_together(plan, {rows, threads})));
-}
-
-}  // namespace
-
-void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std::int64_t steps,
-                        Rows& rows) {
-  std::int64_t least_steps = 2 * kStepsOfThread;  // that two blocks share
-  if (leaves_results(plan, rows, blocks)) {
-    // The blocks of a cluster need no second kernel, but each has to read more.
-    const std::int64_t bytes = steps / device::kMaxCluster * threads * loaded_bytes(plan, rows);
-    if (plan.target.major < 9 || rows.atomics || steps < kLeastSteps || steps > kMostSteps ||
-        bytes > kBytesOfMember) {
-      rows.splits = static_cast<int>(splits_of_loops(plan, rows, blocks, threads, steps));
-      return;
-    }
-    least_steps = kStepsOfThread;
-  }
-  const std::int64_t bytes_of_block =
-      std::int64_t{threads} * kStepsOfThread * 4 * registers_of_vector(plan, rows);
-  // A block that a multiprocessor has alone computes while nothing is loaded.
-  const auto are_alone = [&](std::int64_t all) {
-    return all == device::kManyBlocks && rows.along() && !rows.abreast && is_one_pass(plan) &&
-           steps >= 2 * kLeastTurns * kStepsOfThread * rows.cluster;
-  };
-  const auto are_few = [&](std::int64_t all) {
-    if (all < device::kManyBlocks || are_alone(all)) return true;
-    return 2 * all < 3 * device::kManyBlocks && all * bytes_of_block < device::kBytesUnderWay;
-  };
-  // A multiprocessor takes a microsecond for 40 KB, while each block still has one to itself.
-  const auto are_long = [&] {
-    return rows.along() && is_one_pass(plan) && 2 * rows.cluster * blocks <= device::kManyBlocks &&
-           steps * threads * loaded_bytes(plan, rows) >= kLeastOfMember * rows.cluster;
-  };
-  while (plan.target.major >= 9 && rows.cluster < device::kMaxCluster &&
-         are_few(rows.cluster * blocks) && (steps / rows.cluster >= least_steps || are_long())) {
-    rows.cluster *= 2;
-  }
-}
-
 bool loads_ahead(const Plan& plan, const Rows& rows) {
   if (!rows.along() || rows.abreast || rows.cluster == 1 || rows.register_vectors == 0)
     return false;
@@ -539,42 +443,6 @@ int most_of_small_rows(const Plan& plan) {
   int few = vector;
   while (count_reductions(plan) == 1 && few > least && is_small(plan, *rows, few / 2)) few /= 2;
   return few;
-}
-
-namespace {
-
-/// Loads in flight of a thread that has so many vectors of a row: its last batch is as full as the
-/// others. Of 129 vectors, 32 threads have 5 or 4.
-int batch_of_steps(std::int64_t steps) {
-  if (steps > kMostBalanced) return kBatchOfRows;
-  const std::int64_t batches = ceil_div(steps, std::int64_t{kBatchOfRows + 1});
-  return static_cast<int>(ceil_div(steps, std::max<std::int64_t>(1, batches)));
-}
-
-/// Whether splits of rows, of which a multiprocessor has two at once, would lack registers for
-/// that, and have enough of them with half as many loads under way: to a heavy formula, threads
-/// count more than loads.
-bool leaves_room_by_half(const Plan& plan, const Rows& rows) {
-  const std::int64_t blocks = rows.splits * vectors_across_rows(plan, rows).value_or(1);
-  if (rows.splits == 1 || rows.abreast || blocks <= device::kMultiprocessors ||
-      !has_centres(plan) || !has_heavy_values(plan))
-    return false;
-  return !leaves_two_blocks(plan, rows, kBatchOfRows) &&
-         leaves_two_blocks(plan, rows, kBatchOfRows / 2);
-}
-
-}  // namespace
-
-int batch_of_rows(const Plan& plan) {
-  const Rows& rows = *rows_of(plan);
-  const auto length = vectors_in_row(plan, rows);
-  if (rows.along() && rows.register_vectors == 0 && leaves_room_by_half(plan, rows))
-    return kBatchOfRows / 2;
-  if (plan.peeled && rows.along() && length && rows.register_vectors == 0)
-    return batch_of_steps(ceil_div(*length, threads_of_row(rows)));
-  const bool single = rows.along() && rows.register_vectors == 0 && plan.vector == 1;
-  if (single && length && *length > kBatchOfRows * threads_of_row(rows)) return kBatchOfBytes;
-  return rows.along() ? kBatchOfRows : batch_of_columns(plan);
 }
 
 int alike_rows(const Plan& plan, const Rows& rows) {

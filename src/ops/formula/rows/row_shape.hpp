@@ -12,6 +12,8 @@ inline constexpr int kManyRegisters = 64;
 /// Vectors of a row that a thread loads at once. If rows are read only once, a thread holds no more
 /// than these.
 inline constexpr int kStepsOfThread = 4;
+/// Vectors that are enough in flight; more would repeat the formula in the code.
+inline constexpr int kVectorsOfThread = 2;
 /// Loads that a thread has in flight if rows are not held: vectors, and narrow ones.
 inline constexpr int kBatchOfRows = 4, kBatchOfBytes = 8;
 
@@ -28,6 +30,11 @@ struct RowShape {
 /// if they fit and are at most `most_held`, so that global memory is read once. `plan` must have
 /// its extents, operands and vector; `rows` says which modes are reduced.
 [[nodiscard]] RowShape choose_row_shape(const Plan& plan, Rows rows, std::int64_t most_held);
+
+/// Whether `blocks`, those that have rows to reduce, are so few that other blocks should share the
+/// rows through memory. A second kernel costs a microsecond, so a cluster is better if it is large
+/// enough, unless its strips of columns would begin within sectors, or memory takes much longer.
+[[nodiscard]] bool leaves_results(const Plan& plan, const Rows& rows, std::int64_t blocks);
 
 /// Shares long rows among blocks if one block per row would leave multiprocessors idle, or too few
 /// bytes under way. Without sharing, `blocks` blocks of `threads` threads have rows to reduce, and
