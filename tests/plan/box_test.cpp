@@ -175,7 +175,7 @@ TEST(Boxes, ReadRepeatedInputsByRunsIfTheirNeighboursAreFarApart) {
   EXPECT_FALSE(transposes("(20,333,97,3,7):(96903,291,3,1,0)"));
 }
 
-// Boxes of 16 x 30 x 17 cut the output's rows of 53; two sides must give way to whole rows.
+// 2805/186 of the sweep: 37.8 us if lanes side by side load the same elements, 34.9 by steps.
 TEST(Boxes, StepAlongModesInWhichAnInputWithGapsRepeats) {
   const auto walk_of = [](const char* x) {
     const Plan plan = plan_of(test::make_op(f32,
@@ -190,6 +190,7 @@ TEST(Boxes, StepAlongModesInWhichAnInputWithGapsRepeats) {
   EXPECT_EQ(walk_of("(608,4,64,72):(18432,4608,72,1)"), (Order{0, 1, 2}));
 }
 
+// Boxes of 16 x 30 x 17 cut the output's rows of 53; two sides must give way to whole rows.
 TEST(Boxes, HaveWholeShortRowsOfAnOutputBesideInputsInTwoOtherOrders) {
   Fused op = permutation(bf16, "(17,8191,53):(8191,1,139247)", "(17,8191,53):(434123,53,1)");
   op.tensors.push_back({.name = "z", .dtype = bf16, .layout = "(17,8191,53):(1,901,17)"});

@@ -51,7 +51,6 @@ class Boxing {
  public:
   explicit Boxing(const Plan& plan) : plan_(plan), all_(plan.extents.size()) {
     std::iota(all_.begin(), all_.end(), std::size_t{0});
-    order_ = all_;
   }
 
   /// The best plan with boxes of at most `most` elements; nothing if no operand gains by it.

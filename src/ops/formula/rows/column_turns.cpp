@@ -126,9 +126,8 @@ bool runs_at_once_by_half(Plan plan, const RowShape& shape) {
     return turns_of(plan, rows, batch_of_columns(plan));
   };
   return length && *length < kStepsOfLong * shape.rows.row_threads && shape.rows.row_threads > 1 &&
-         shape.threads > kWarp && is_one_pass(plan) &&
-         std::ranges::none_of(plan.program.nodes, expr::is_trigonometric, &expr::Node::op) &&
-         turns_by(1) > 1 && turns_by(2) <= 1;
+         shape.threads > kWarp && is_one_pass(plan) && !calls_sines(plan) && turns_by(1) > 1 &&
+         turns_by(2) <= 1;
 }
 
 int cluster_of_turns(Plan plan, const RowShape& shape) {

@@ -3,7 +3,6 @@
 
 #include "core/integer.hpp"
 #include "device/scale.hpp"
-#include "expr/traits.hpp"
 #include "rows/column_shape.hpp"
 #include "rows/row_shape.hpp"
 #include "rows/row_threads.hpp"
@@ -30,10 +29,8 @@ constexpr int kOwnRegisters = 26, kRegistersOfCalls = 12, kRegistersOfTwoBlocks 
 /// has `batch` loads under way. A heavy formula takes these registers, about, besides loads and
 /// accumulators.
 bool leaves_two_blocks(const Plan& plan, const Rows& rows, int batch) {
-  const bool calls =
-      std::ranges::any_of(plan.program.nodes, expr::is_trigonometric, &expr::Node::op);
   const std::int64_t own =
-      kOwnRegisters + (calls ? kRegistersOfCalls : 0) + accumulator_bytes(plan);
+      kOwnRegisters + (calls_sines(plan) ? kRegistersOfCalls : 0) + accumulator_bytes(plan);
   return own + batch * registers_of_vector(plan, rows) <= kRegistersOfTwoBlocks;
 }
 

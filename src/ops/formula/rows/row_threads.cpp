@@ -118,6 +118,10 @@ bool follow_each_other(const Plan& plan, const Rows& rows) {
 
 }  // namespace
 
+bool calls_sines(const Plan& plan) {
+  return std::ranges::any_of(plan.program.nodes, expr::is_trigonometric, &expr::Node::op);
+}
+
 bool writes_elements(const Plan& plan) {
   return std::ranges::any_of(
       plan.operands, [](const Operand& operand) { return operand.written && !operand.per_row; });

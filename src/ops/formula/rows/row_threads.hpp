@@ -13,6 +13,9 @@ inline constexpr int kFewRegisters = 32;
 inline constexpr int kMostHeldValues = 48;
 inline constexpr int kMostOfTurns = 16;  ///< vectors that a thread loads in one turn
 
+/// Whether the formula has sin, cos or tan, whose calls take registers.
+[[nodiscard]] bool calls_sines(const Plan& plan);
+
 /// Whether an output has more than an element per row.
 [[nodiscard]] bool writes_elements(const Plan& plan);
 /// Bytes of the narrowest access to a row's inputs.
