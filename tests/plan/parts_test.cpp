@@ -269,6 +269,19 @@ TEST(Parts, MakeValuesOfTheirResultsOncePerRow) {
   EXPECT_EQ(temporaries_of("y = cumsum(x * 2) * 2 / sum(x, axis=0)"), 1U);
 }
 
+// 2913/41 of the sweep: a mean, what corrects it, whether it does, and a factor were four inputs.
+TEST(Parts, MakeValuesOfResultsOfSeveralPassesOncePerRow) {
+  const auto standardised = [](const std::string& columns) {
+    const std::string matrix = "(8149," + columns + "):(" + columns + ",1)";
+    Fused op = test::make_op(bf16, {{"x", matrix}, {"y", matrix}},
+                             "y = (x - mean(x)) * rsqrt(var(x) + 1e-5)");
+    op.axis = {0};
+    return text_of(op);
+  };
+  EXPECT_EQ(standardised("1311"), "rows x -> #0; rows x #0 -> #1 #2; map x #1 #2 -> y");
+  EXPECT_EQ(standardised("3311"), "rows x -> #0 #1; map x #0 #1 -> y") << "read with centres";
+}
+
 TEST(Parts, TakeSymbolsAsParameters) {
   Fused op = test::make_op(f32, {{"x", "(M,N):(N,1)"}, {"y", "(M,N):(N,1)"}},
                            "y = x / sum(x, axis=1) / sum(x, axis=0)");

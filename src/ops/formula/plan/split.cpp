@@ -62,10 +62,15 @@ class Splitter {
     find_reads();
     place_outputs();
     find_made();
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      for (const NodeId id : nodes_of(g)) {
-        if (is_given(id, g)) add_temporary(id);
+    // What a group makes for later ones may be made of results that no group asked for before.
+    for (bool more = true; more;) {
+      const std::size_t known = kept_.size();
+      for (std::size_t g = 0; g < groups_.size(); ++g) {
+        for (const NodeId id : nodes_of(g)) {
+          if (is_given(id, g)) add_temporary(id);
+        }
       }
+      more = kept_.size() > known;
     }
     for (std::size_t g = 0; g < groups_.size(); ++g) split_.parts.push_back(make_part(g));
     return std::move(split_);
@@ -160,8 +165,14 @@ class Splitter {
     }
   }
 
-  /// Finds values that are made of one group's reductions and of constants alone: the group
-  /// computes them once per row, and no later one again for each element.
+  /// Whether both groups have the same rows.
+  [[nodiscard]] bool have_same_rows(int one, int other) const {
+    const Group &a = groups_[index_of(one)], &b = groups_[index_of(other)];
+    return a.space == b.space && a.combined == b.combined;
+  }
+
+  /// Finds values that are made of reductions of groups with the same rows, and of constants alone:
+  /// the last of these groups computes them once per row, and no later one again for each element.
   void find_made() {
     made_by_ = group_of_;
     std::vector<bool> constant(nodes_.size(), false);
@@ -177,8 +188,8 @@ class Splitter {
         if (arg == kNoNode || constant[index_of(arg)]) continue;
         const int by = made_by_[index_of(arg)];
         const bool scans = expr::is_scan(nodes_[index_of(arg)].op);
-        alone = alone && by != kNowhere && !scans && maker.value_or(by) == by;
-        maker = by;
+        alone = alone && by != kNowhere && !scans && have_same_rows(maker.value_or(by), by);
+        maker = std::max(maker.value_or(by), by);
       }
       constant[i] = alone && !maker;
       if (alone && maker) made_by_[i] = *maker;

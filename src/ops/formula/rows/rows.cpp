@@ -57,13 +57,22 @@ bool varies(const Operand& operand, const Rows& rows, bool in_row) {
 /// Elements of a column that a cluster holds at most. Of many columns that only leave results, the
 /// large blocks of such clusters are busy with what they exchange, and compute while they do not
 /// load; and vectors of several inputs leave registers for fewer elements.
-std::int64_t longest_held_column(const Plan& plan, const Rows& rows) {
-  if (writes_elements(plan)) return kLongestHeldColumn;
+std::int64_t longest_held_column(const Plan& plan, const Rows& rows, bool only_results) {
+  if (!only_results) return kLongestHeldColumn;
   const auto columns = count_vectors(plan, 1, [&](std::size_t m) { return !rows.reduces(m); });
   const auto inputs = std::ranges::count_if(plan.operands, [&](const Operand& operand) {
     return operand.read && !operand.every_row && varies_in_row(operand, rows);
   });
   return columns.value_or(0) >= kManyColumns || inputs > 1 ? kLongestOfResults : kLongestHeldColumn;
+}
+
+/// The sums that passes over rows that are not held fold together.
+std::vector<expr::JoinedSum> sums_of_loops(const Plan& plan, bool only_results) {
+  const auto* const rows = std::get_if<Rows>(&plan.family);
+  const bool centres =
+      rows != nullptr && (rows->along() || elements_in_row(plan, *rows).value_or(0) >
+                                               longest_held_column(plan, *rows, only_results));
+  return centres ? expr::joined_sums(plan.program) : expr::rescaled_sums(plan.program);
 }
 
 /// Whether the device has registers for all threads at once, with their vectors of a row and of
@@ -299,16 +308,13 @@ int combiners(const Plan& plan) noexcept {
 
 std::vector<expr::JoinedSum> joined_sums(const Plan& plan) {
   const auto* const rows = std::get_if<Rows>(&plan.family);
-  return rows == nullptr || rows->register_vectors > 0 ? expr::rescaled_sums(plan.program)
-                                                       : joined_sums_apart(plan);
+  return rows == nullptr || rows->register_vectors > 0
+             ? expr::rescaled_sums(plan.program)
+             : sums_of_loops(plan, !writes_elements(plan));
 }
 
 std::vector<expr::JoinedSum> joined_sums_apart(const Plan& plan) {
-  const auto* const rows = std::get_if<Rows>(&plan.family);
-  const bool centres =
-      rows != nullptr && (rows->along() || elements_in_row(plan, *rows).value_or(0) >
-                                               longest_held_column(plan, *rows));
-  return centres ? expr::joined_sums(plan.program) : expr::rescaled_sums(plan.program);
+  return sums_of_loops(plan, true);
 }
 
 bool has_centres(const Plan& plan) {

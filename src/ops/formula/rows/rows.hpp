@@ -91,7 +91,7 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 /// The sums that passes over rows that are not held fold together with what they are relative to.
 /// Distances to a mean need parts of few elements, as rows along vectors have.
 [[nodiscard]] std::vector<expr::JoinedSum> joined_sums(const Plan& plan);
-/// The same of kernels of one pass each, which do not hold rows.
+/// The same of kernels of one pass each, which leave results and do not hold rows.
 [[nodiscard]] std::vector<expr::JoinedSum> joined_sums_apart(const Plan& plan);
 
 /// Whether some of these are about a mean. A thread then has twice as many registers, which leave
