@@ -447,6 +447,26 @@ TEST(Rows, HaveAWarpOnEachSchedulerIfTheDeviceHasRoom) {
   expect_threads(kRows);
 }
 
+// 2912/71, 2902/26 and 2911/140 of the sweep: 8.67, 5.89 and 9.04 us by twice as many threads, 7.74,
+// 5.44 and 8.67. 2911/179 and 2902/130: 11.94 and 8.40 by half as many, 10.73 and 7.88.
+TEST(Rows, HaveAsManyThreadsAsTakeOneTurnOrTwo) {
+  const RowOfThreads kRows[] = {
+      {kResidual, bf16, "(29639,96):(96,1)", 4, 3, 8},
+      {kLayernorm, f32, "(2565,494):(494,1)", 64, 4, 2},
+      {kLayernorm, f32, "(7776,333):(333,1)", 32, 11, 1},
+      {kLayernorm, bf16, "(31144,200):(200,1)", 16, 2, 8},
+      {kSoftmax, bf16, "(28086,200):(200,1)", 16, 2, 8},
+  };
+  expect_threads(kRows);
+  const RowOfThreads kOthers[] = {
+      {kResidual, bf16, "(20000,96):(96,1)", 8, 2, 8},
+      {kLayernorm, f32, "(2000,494):(494,1)", 128, 2, 2},
+      {kLayernorm, f32, "(17000,333):(333,1)", 64, 6, 1},
+      {kLayernorm, bf16, "(62288,200):(200,1)", 8, 4, 8},
+  };
+  expect_threads(kOthers);
+}
+
 // 1901/167, 1803/37 and 1801/189 of the sweep: 1.91, 1.54 and 1.59 us by half as many threads,
 // 1.52, 1.39 and 1.54.
 TEST(Rows, ThatAreReadOnceBySoFewThreadsHaveMoreIfTheseSaveTime) {

@@ -341,7 +341,8 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   const std::int64_t count = vectors_across_rows(plan, rows).value_or(0);
   const auto is_held = [&] {
     if (by_block()) {
-      if (lacks_threads(plan, rows)) holds(kMaxThreads, 1, kFewRegisters);
+      const bool lacks = lacks_threads(plan, rows);
+      holds(lacks ? kMaxThreads : threads_of_turns(plan, rows, *vectors), 1, kFewRegisters);
       return true;
     }
     if (is_one_pass(plan) && (!has_centres(plan) || is_heavy(plan, rows))) return false;

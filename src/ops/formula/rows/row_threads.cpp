@@ -5,6 +5,8 @@
 
 #include "core/integer.hpp"
 #include "device/access.hpp"
+#include "device/device.hpp"
+#include "device/occupancy.hpp"
 #include "device/scale.hpp"
 #include "expr/traits.hpp"
 #include "rows/row_shape.hpp"
@@ -40,6 +42,12 @@ constexpr int kVectorsOfTurn = 4;
 constexpr std::int64_t kThreadsOfLarge = 512;  // of a block
 constexpr double kOfPlaces = 8;                // to find a vector in a row of several modes
 constexpr double kOfPlace = 4;  // instructions of an element, of a reduction that finds a place
+// Registers of a thread beside the values that it holds of a row, about; how many of these leave
+// room for one turn of all threads; and the steps and elements of a vector of which more threads
+// have a part.
+constexpr int kRegistersBesideValues = 20, kMostOfTurn = 24;
+constexpr int kLeastStepsOfTurn = 4, kFewElements = 4;
+constexpr int kThreadsOfBlock = 128;
 
 /// Whether the operand's elements come from memory once for each row, not from caches.
 bool streams(const Plan& plan, const Rows& rows, const Operand& operand) {
@@ -108,6 +116,22 @@ double instructions_of_row(const Plan& plan, const Rows& rows, std::int64_t vect
          (kOfThread + reductions * (kOfReduction + exchange) + steps * of_vector);
 }
 
+/// Values of a row that each of its threads holds.
+std::int64_t values_of_thread(const Plan& plan, const Rows& rows, std::int64_t vectors) {
+  return ceil_div(vectors, rows.row_threads) *
+         std::max(plan.vector, registers_of_vector(plan, rows));
+}
+
+/// How often as many threads that hold rows follow each other as registers leave room for at once.
+double turns_of_held(const Plan& plan, const Rows& rows, std::int64_t vectors) {
+  const auto count = static_cast<double>(vectors_across_rows(plan, rows).value_or(0));
+  const std::int64_t values = values_of_thread(plan, rows, vectors);
+  const device::Occupancy occupancy = device::occupancy_of(
+      device::device_of(plan.target),
+      {.threads = kThreadsOfBlock, .registers = static_cast<int>(kRegistersBesideValues + values)});
+  return count * rows.row_threads / (device::kMultiprocessors * std::max(1, occupancy.threads));
+}
+
 /// Whether the next row begins where a row of one mode ends, in all operands of the full space.
 bool follow_each_other(const Plan& plan, const Rows& rows) {
   if (rows.count != 1 || plan.extents.size() < 2) return false;
@@ -134,6 +158,27 @@ int least_access(const Plan& plan, const Rows& rows) {
       bytes = std::min(bytes, operand.access_bytes);
   }
   return bytes;
+}
+
+int threads_of_turns(const Plan& plan, const Rows& rows, std::int64_t vectors) {
+  const int threads = rows.row_threads;
+  if (plan.peeled || is_one_pass_if_held(plan) || has_heavy_values(plan) ||
+      has_alike_rows(plan, rows))
+    return threads;
+  const double turns = turns_of_held(plan, rows, vectors);
+  if (turns <= 1 || turns >= 2) return threads;
+  Rows fewer = rows;
+  fewer.row_threads = std::max(1, threads / 2);
+  // Narrower accesses may begin within sectors, of which short steps have parts.
+  const int access = least_access(plan, rows);
+  const int least = access == device::kWidestAccess ? 2 * device::kSectorBytes : device::kLineBytes;
+  if (fewer.row_threads * access >= least &&
+      values_of_thread(plan, fewer, vectors) <= kMostOfTurn &&
+      turns_of_held(plan, fewer, vectors) <= 1)
+    return fewer.row_threads;
+  const std::int64_t steps = ceil_div(vectors, threads);
+  const bool evenly = steps >= kLeastStepsOfTurn && steps % 2 == 0;
+  return evenly && 2 * threads <= kWarp && plan.vector >= kFewElements ? 2 * threads : threads;
 }
 
 double instructions_us(const Plan& plan, const Rows& rows, std::int64_t vectors) {

@@ -21,6 +21,10 @@ inline constexpr int kMostOfTurns = 16;  ///< vectors that a thread loads in one
 /// Bytes of the narrowest access to a row's inputs.
 [[nodiscard]] int least_access(const Plan& plan, const Rows& rows);
 
+/// Threads of a row that a block holds: half or twice those of `rows` if these take a second turn
+/// on the device that is not full, and loads less at a time.
+[[nodiscard]] int threads_of_turns(const Plan& plan, const Rows& rows, std::int64_t vectors);
+
 /// Microseconds that the device takes for the instructions of a row's threads, about.
 [[nodiscard]] double instructions_us(const Plan& plan, const Rows& rows, std::int64_t vectors);
 
