@@ -27,8 +27,9 @@ constexpr int kFewVectors = 5;                 // of a thread, which not more of
 constexpr int kFewOfOnePass = 16;
 constexpr int kHeldWords = 16;    // of a row, about, by a thread
 constexpr int kHeldVectors = 36;  // if they are smaller than a word
-// Rows that meet weights are not staged if they have so many vectors, and one lane in 8 is idle.
-constexpr std::int64_t kLeastOfFull = 14;
+// Rows that meet weights are not staged if they have so many vectors, and one lane in 8 is idle:
+// of 8 bytes, and of words.
+constexpr std::int64_t kLeastOfFull = 14, kLeastOfFullWords = 112;
 constexpr std::int64_t kLanesOfIdle = 8;
 // Of a row that is scanned, at most, by a thread.
 constexpr int kScannedWords = 24;
@@ -85,13 +86,14 @@ bool is_elsewhere(const Plan& plan, const Rows& rows, const Operand& operand) {
   return operand.read && varies_across_rows(operand, rows) && !staged_pitch(plan, operand);
 }
 
-/// Whether threads that lie along a row access it by 8 bytes, hardly any of them is idle, and it
-/// meets weights, whose neighbours they load: threads that have rows in shared memory are fewer a
-/// row, and load more of the weights each.
+/// Whether threads that lie along a row access it by 8 bytes, or by words in several steps, hardly
+/// any of them is idle, and it meets weights, whose neighbours they load: threads that have rows in
+/// shared memory are fewer a row, and load more of the weights each.
 bool has_full_lanes_with_weights(const Plan& plan, std::int64_t vectors, int bytes) {
-  const bool full = vectors >= kLeastOfFull &&
+  const std::int64_t least = bytes == kWord ? kLeastOfFullWords : kLeastOfFull;
+  const bool full = vectors >= least &&
                     kLanesOfIdle * vectors >= (kLanesOfIdle - 1) * core::power_of_two_from(vectors);
-  return full && bytes == device::kWidestAccess / 2 &&
+  return full && (bytes == kWord || bytes == device::kWidestAccess / 2) &&
          std::ranges::any_of(plan.operands, &Operand::every_row);
 }
 
