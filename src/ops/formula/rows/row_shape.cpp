@@ -55,6 +55,7 @@ constexpr std::int64_t kManyOfBlock = 2 * device::kManyBlocks;
 constexpr int kHeavyValues = 12;  // instructions of an element: a division
 constexpr int kLeastRowThreadsOfRuns = 4;
 constexpr int kThreadsOfRuns = 256;
+constexpr std::int64_t kThreadsOfTwoTurns = 2 * device::kMostThreadsAtOnce;
 // Vectors of a thread. A cluster saves the microsecond of a second kernel, but with four vectors
 // NVRTC takes 3.4 times as long as for an empty kernel, and 2.7 times for both kernels.
 constexpr int kMostOfClusterThread = 3;
@@ -453,7 +454,12 @@ int alike_rows(const Plan& plan, const Rows& rows) {
   // What is loaded shifted lies otherwise in the next row.
   if (!alone || shifts || !count || !has_alike_rows(plan, rows)) return 1;
   const std::int64_t extent = plan.extents[*outermost_kept(plan, rows)].value();
-  const std::int64_t most = *count * rows.row_threads / device::kThreadsAtOnce;
+  const std::int64_t threads = *count * rows.row_threads;
+  std::int64_t most = threads / device::kThreadsAtOnce;
+  // While the first blocks compute, nothing is stored, but other blocks store while those of a
+  // second turn compute.
+  if (most > 2 && stores_briefly(plan, rows))
+    most = std::max<std::int64_t>(2, (threads + device::kMostThreadsAtOnce) / kThreadsOfTwoTurns);
   const std::int64_t groups = ceil_div(extent, std::clamp<std::int64_t>(most, 1, extent));
   return static_cast<int>(ceil_div(extent, groups));
 }

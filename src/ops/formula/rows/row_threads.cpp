@@ -48,6 +48,7 @@ constexpr double kOfPlace = 4;  // instructions of an element, of a reduction th
 constexpr int kRegistersBesideValues = 20, kMostOfTurn = 24;
 constexpr int kLeastStepsOfTurn = 4, kFewElements = 4;
 constexpr int kThreadsOfBlock = 128;
+constexpr double kBytesOfBriefStores = 32.0 * device::kBytesUnderWay;
 
 /// Whether the operand's elements come from memory once for each row, not from caches.
 bool streams(const Plan& plan, const Rows& rows, const Operand& operand) {
@@ -179,6 +180,15 @@ int threads_of_turns(const Plan& plan, const Rows& rows, std::int64_t vectors) {
   const std::int64_t steps = ceil_div(vectors, threads);
   const bool evenly = steps >= kLeastStepsOfTurn && steps % 2 == 0;
   return evenly && 2 * threads <= kWarp && plan.vector >= kFewElements ? 2 * threads : threads;
+}
+
+bool stores_briefly(const Plan& plan, const Rows& rows) {
+  const auto count = vectors_across_rows(plan, rows), vectors = vectors_in_row(plan, rows);
+  if (!rows.along() || !count || !vectors) return false;
+  const double bytes = static_cast<double>(*count) * streamed_bytes(plan, rows, *vectors);
+  const double computed = 2.0 * device::kMostThreadsAtOnce / rows.row_threads;
+  return bytes <= kBytesOfBriefStores &&
+         2 * computed * instructions_us(plan, rows, *vectors) <= bytes / device::kBytesOfUs;
 }
 
 double instructions_us(const Plan& plan, const Rows& rows, std::int64_t vectors) {

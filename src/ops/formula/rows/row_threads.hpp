@@ -25,6 +25,10 @@ inline constexpr int kMostOfTurns = 16;  ///< vectors that a thread loads in one
 /// on the device that is not full, and loads less at a time.
 [[nodiscard]] int threads_of_turns(const Plan& plan, const Rows& rows, std::int64_t vectors);
 
+/// Whether rows that lie alike are stored in so little time that what blocks compute at first
+/// counts, and twice as many blocks as run at once compute no longer than half of that time.
+[[nodiscard]] bool stores_briefly(const Plan& plan, const Rows& rows);
+
 /// Microseconds that the device takes for the instructions of a row's threads, about.
 [[nodiscard]] double instructions_us(const Plan& plan, const Rows& rows, std::int64_t vectors);
 
