@@ -457,6 +457,9 @@ TEST(Rows, HaveAWarpOnEachSchedulerIfTheDeviceHasRoom) {
       {kResidual, bf16, "(1192,536):(536,1)", 64, 2, 8},
       {kLayernorm, bf16, "(1192,512):(512,1)", 32, 2, 8},
       {kLayernorm, f32, "(200,2400):(2400,1)", 256, 3, 4},
+      // 2708/38: of 80 vectors, 64 threads compute 128, 32 threads 96, in 3.25 and 2.94 us.
+      {"v = silu(x); y = v / (mean(abs(v)) + 1)", f16, "(910,640):(640,1)", 32, 3, 8},
+      {"v = silu(x); y = v / (mean(abs(v)) + 1)", f16, "(910,1024):(1024,1)", 64, 2, 8},
   };
   expect_threads(kRows);
 }

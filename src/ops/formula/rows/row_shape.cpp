@@ -161,14 +161,18 @@ int threads_of_tiny(const Plan& plan, const Rows& rows, std::int64_t vectors) {
   const auto inputs = std::ranges::count_if(plan.operands, [&](const Operand& operand) {
     return operand.read && !operand.every_row && varies_in_row(operand, rows);
   });
+  // Heavy values are computed for what does not exist, too.
+  const auto are_idle_by_twice = [&] {
+    const std::int64_t now = ceil_div(vectors, threads) * threads;
+    return has_heavy_values(plan) && ceil_div(vectors, 2 * threads) * 2 * threads > now;
+  };
   const auto are_few = [&] {
     const std::int64_t all = 2 * threads * *count;
     // Steps of two threads are so short that those of a warp lie in twice as many lines.
     const bool more = plan.vector >= kFewElements && vectors > kVectorsOfThread * threads;
     const bool two = threads == 2 && plan.vector > 1 && vectors >= kVectorsOfThread * threads;
-    if (writes_elements(plan) && threads < kFewRowThreads && all <= device::kThreadsAtOnce &&
-        (more || two))
-      return true;
+    const bool wanted = writes_elements(plan) && threads < kFewRowThreads && (more || two);
+    if (wanted && all <= device::kThreadsAtOnce && !are_idle_by_twice()) return true;
     if (threads < kWarp / 2) return false;
     const bool gains = is_one_pass(plan) && gains_by_more(plan, rows, vectors, threads);
     const bool many = vectors > std::int64_t{kStepsOfThread} * threads;
