@@ -33,6 +33,7 @@ constexpr std::int64_t kRegistersBesides = 32;  // of a thread, those of vectors
 constexpr int kRegistersOfAlone = 32;
 constexpr int kMostGroups = 16;  // rows side by side: 256 bytes with vectors of 16 bytes
 constexpr int kLeastGroups = 4;
+constexpr double kGainOfEven = 1.15;        // in what the multiprocessor with the most strips has
 constexpr int kStepsOfShifted = 2;          // of vectors of large elements: shifts take registers
 constexpr std::int64_t kLanesOfRow = 5;     // one of six is idle
 constexpr std::int64_t kVectorsOfMany = 4;  // a thread that is resident
@@ -212,9 +213,27 @@ class Chooser {
       threads_ *= 2;
     }
     rows_.row_threads = threads_ / groups;
+    // Instructions take longer than memory, so the multiprocessor with the most strips is the last.
+    while (!turns && blocks >= kFewBlocks && spreads_evenly(groups)) {
+      groups /= 2;
+      threads_ /= 2;
+    }
     if (length_)
       rows_.row_threads =
           std::min(rows_.row_threads, power_of_two_from(ceil_div(*length_, steps_)));
+  }
+
+  /// Whether strips half as wide, of a line or half of one if vectors are shifted, leave the
+  /// multiprocessor with the most of them less to do.
+  [[nodiscard]] bool spreads_evenly(int groups) const {
+    const auto most_by = [&](int side) {
+      return static_cast<double>(ceil_div(ceil_div(*count_, side), device::kMultiprocessors) *
+                                 side);
+    };
+    const bool shifts = std::ranges::any_of(plan_.operands, &Operand::shifted);
+    const int strip = groups / (shifts ? 1 : 2) * stored_bytes();
+    return count_ && strip >= device::kLineBytes &&
+           kGainOfEven * most_by(groups / 2) <= most_by(groups);
   }
 
   /// Bytes of a vector where it is stored.
