@@ -204,8 +204,9 @@ class Chooser {
     const bool turns = touches_fewer_in_turns(plan_, rows_, steps_, std::min(groups, kLeastGroups));
     if (turns) groups = std::min(groups, kLeastGroups);
     const std::int64_t blocks = count_ ? ceil_div(*count_, groups) : device::kWantedBlocks;
-    threads_ = !turns && blocks >= kFewBlocks && blocks < 2 * device::kManyBlocks ? kManyThreads
-                                                                                  : kThreads;
+    const bool fills = blocks >= kFewBlocks && blocks < 2 * device::kManyBlocks;
+    const bool wide = plan_.vector == 1 && groups > kMostGroups;
+    threads_ = !turns && (fills || wide) ? kManyThreads : kThreads;
     if (!turns && blocks < kFewBlocks && *count_ >= 2 * groups && is_shared(kThreads / groups) &&
         (groups * stored_bytes() < device::kSectorBytes / 2 ||
          ceil_div(blocks, std::int64_t{2}) * chunks(kThreads / groups) >= device::kWantedBlocks)) {
@@ -253,10 +254,11 @@ class Chooser {
   }
 
   /// Neighbours along the innermost of several kept modes: the next mode's columns are far away.
-  /// Wide strips cut fewer sectors of large outputs.
+  /// Wide strips of single elements or shifted vectors cut fewer sectors of large outputs.
   [[nodiscard]] int most_side_by_side() const {
+    const bool single = plan_.vector == 1;
     const bool cuts = std::ranges::any_of(plan_.operands, [&](const Operand& operand) {
-      return operand.written && operand.shifted && cuts_sectors(plan_, operand);
+      return operand.written && (operand.shifted || single) && cuts_sectors(plan_, operand);
     });
     const bool many = count_ && *count_ / (2 * kMostGroups) >= 2 * device::kManyBlocks;
     const int most = cuts && many ? 2 * kMostGroups : kMostGroups;
