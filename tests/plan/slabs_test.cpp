@@ -209,6 +209,20 @@ TEST(Slabs, OfLongScannedRowsComeInChunks) {
   }
 }
 
+// 2708/56 of the sweep, 376 slabs of 6 columns, whose chunks have 768 bytes: 281 us, as columns in
+// turns 154.
+TEST(Slabs, OfFewSmallChunksWouldLeaveMemoryIdle) {
+  const auto is_slab = [](const char* layout) {
+    Fused op = softmax_of(layout, bf16);
+    op.formula = "y = cumsum(x)";
+    const Plan plan = plan_of(op);
+    EXPECT_EQ(plan.unroll, slabs_of(plan) == nullptr ? 2 : 64);
+    return slabs_of(plan) != nullptr;
+  };
+  EXPECT_FALSE(is_slab("(376,20960,6):(125760,6,1)"));
+  EXPECT_TRUE(is_slab("(1376,20960,6):(125760,6,1)"));
+}
+
 // Those of more columns than a block has threads for are cut, so that all multiprocessors have
 // about as many columns.
 TEST(Slabs, OfManyScannedColumnsAreCutInStrips) {

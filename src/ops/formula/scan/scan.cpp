@@ -201,7 +201,14 @@ class Chooser {
     while (count_ && groups > kLeastGroups && ceil_div(*count_, groups) < device::kManyBlocks)
       groups /= 2;
     while (count_ && groups > 1 && *count_ <= groups / 2) groups /= 2;  // rather than idle ones
-    const bool turns = touches_fewer_in_turns(plan_, rows_, steps_, std::min(groups, kLeastGroups));
+    const auto gains_by_turns = [&](int steps) {
+      return touches_fewer_in_turns(plan_, rows_, steps, std::min(groups, kLeastGroups));
+    };
+    // Half as many steps leave fewer values to exchange; neighbours store whole rows of a vector.
+    const bool many = groups > 1 && count_ && *count_ >= kFewBlocks * groups;
+    if (many && steps_ > 1 && !pins_steps_ && !gains_by_turns(steps_) && gains_by_turns(steps_ / 2))
+      steps_ /= 2;
+    const bool turns = gains_by_turns(steps_);
     if (turns) groups = std::min(groups, kLeastGroups);
     const std::int64_t blocks = count_ ? ceil_div(*count_, groups) : device::kWantedBlocks;
     const bool fills = blocks >= kFewBlocks && blocks < 2 * device::kManyBlocks;

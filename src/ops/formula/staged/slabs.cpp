@@ -41,6 +41,8 @@ constexpr std::int64_t kTinyColumn = 4;  // which a thread has alone wherever it
 constexpr std::int64_t kLeastSlabs = 2 * device::kManyBlocks;
 constexpr std::int64_t kLeastElements = std::int64_t{1} << 19;
 constexpr std::int64_t kLeastElementsOfWords = std::int64_t{1} << 20;
+// Bytes of all slabs' chunks that are on their way.
+constexpr std::int64_t kLeastUnderWay = device::kBytesUnderWay / 3;
 // Strips of a slab, of which blocks have one each.
 constexpr int kElementsOfStrip = 16;  // of a chunk of its columns
 constexpr int kMostColumnsOfStrip = 512;
@@ -230,6 +232,8 @@ bool scan_by_chunks(Plan& plan, std::int64_t slabs, int room, StagedRows& staged
   const bool small = bytes * kElementsOfChunk < kBytesOfChunk;
   staged.register_vectors = small ? 2 * kElementsOfChunk : kElementsOfChunk;
   if (staged_bytes(plan, staged) > room) staged.register_vectors = kElementsOfChunk / 2;
+  // Memory waits for few slabs whose chunks are small.
+  if (slabs * (kStages - 1) * bytes * staged.register_vectors < kLeastUnderWay) return false;
   plan.unroll = staged.register_vectors;
   plan.threads =
       static_cast<int>(ceil_div(std::int64_t{staged.columns}, std::int64_t{kWarp})) * kWarp;
