@@ -361,6 +361,18 @@ TEST(Columns, GoOnFromOneModeToTheNext) {
       << "columns with gaps";
 }
 
+// 2911/64 of the sweep, pairs of f32 40 bytes apart: 110 us by strips of two pairs, 89 by eight.
+TEST(Columns, GoOnBehindGapsOfASectorInInputs) {
+  const auto groups = [](const char* x) {
+    Fused op = test::make_op(f32, {{"x", x}, {"y", "(1,5120,2):(10240,2,1)"}}, "y = max(x)");
+    op.axis = {0};
+    const Plan plan = plan_of(op);
+    return plan.threads / rows_of(plan)->row_threads;
+  };
+  EXPECT_EQ(groups("(1264,5120,2):(51200,10,1)"), 8);
+  EXPECT_EQ(groups("(1264,5120,2):(61440,12,1)"), 2);
+}
+
 TEST(Columns, ThatAreShortHaveVectorsOfAtMost16BytesOfAResult) {
   const auto vector_of = [](const char* x, const char* y) {
     Fused op = over_middle(bf16, x, y, "y = argmax(x)");

@@ -110,8 +110,9 @@ int groups_of_splits(std::int64_t count, int least, int most) {
   return std::max(groups, least);
 }
 
-/// Vectors of the innermost kept modes that follow one another in every operand of the full space:
-/// a column's neighbour is its neighbour in memory, also from one mode to the next.
+/// Vectors of the innermost kept modes that follow one another in every operand of the full space,
+/// up to a gap of a sector: a column's neighbour is its neighbour in memory, also from one mode to
+/// the next.
 std::int64_t vectors_in_sequence(const Plan& plan, const Rows& rows) {
   std::int64_t vectors = ceil_div(plan.extents[0].value(), plan.vector);
   Dim columns = plan.extents[0];
@@ -119,8 +120,13 @@ std::int64_t vectors_in_sequence(const Plan& plan, const Rows& rows) {
     const bool full = operand.written ? !operand.per_row && !is_turned(plan, rows, operand)
                                       : varies_in_row(operand, rows);
     const OperandMode &first = operand.modes[0], &next = operand.modes[m];
-    return !full ||
-           (first.size() == 1 && next.size() == 1 && next[0].stride == columns * first[0].stride);
+    if (!full) return true;
+    if (first.size() != 1 || next.size() != 1) return false;
+    const Dim run = columns * first[0].stride, &stride = next[0].stride;
+    if (stride == run || operand.written || !run.is_known() || !stride.is_known())
+      return stride == run;
+    const std::int64_t gap = (stride.value() - run.value()) * size_bytes(operand.dtype);
+    return gap > 0 && gap <= device::kSectorBytes;
   };
   for (std::size_t m = 1; m < rows.first && vectors < kWarp; ++m) {
     const auto goes_on = [&](const Operand& operand) { return follows(operand, m); };
