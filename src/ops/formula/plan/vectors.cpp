@@ -197,8 +197,10 @@ class Chooser {
     const auto columns = vectors_across_rows(plan_, rows);  // vectors have one element here
     const auto length = vectors_in_row(plan_, rows);
     if (!columns || *columns < 2 * kShortShifted * device::kThreadsAtOnce) return 0;
-    if (aligned && widest < kLargeElement) return kShortShifted;
-    return length && *length * widest <= kFewBytesOfColumn ? kOfTwoChunks : 0;
+    const bool is_tiny = length && *length * widest <= kFewBytesOfColumn;
+    if (widest < kLargeElement && (aligned || (is_tiny && has_heavy_values(plan_))))
+      return kShortShifted;
+    return is_tiny ? kOfTwoChunks : 0;
   }
 
   /// Whether the rows of both operands begin as many elements behind an aligned address.
