@@ -337,6 +337,10 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
       groups > least_of_uneven(plan, rows, length.value_or(kThreadsAcross), *count) &&
       kGainOfNarrow * fullness(*count, groups) < fullness(*count, groups / 2))
     groups /= 2;
+  // Parts of few elements take less than their threads do to meet, warp after warp.
+  while (length && rows.splits > 1 && has_centres(plan) && groups > kGroupsOfLine &&
+         *length < kManyOfThread * rows.row_threads * rows.splits)
+    groups /= 2;
   threads = std::max(kWarp, rows.row_threads * groups);
   if (rows.cluster * rows.splits == 1 && runs_at_once_by_half(plan, {rows, threads})) {
     rows.row_threads /= 2;
