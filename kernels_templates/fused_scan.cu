@@ -160,18 +160,21 @@ struct Thread {
   }
 
   // Adds up the totals of the thread's vectors in a chunk, by parts.
-  TILE_DEVICE void add_up(const Vector (&x)[kSteps], Index first, Index end,
-                          const Results (&r)[kAcross], Scans (&a)[kParts][kAcross]) const {
+  TILE_DEVICE void add_up(Vector (&x)[kSteps], Index first, Index end, const Results (&r)[kAcross],
+                          Scans (&a)[kParts][kAcross]) const {
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) {
       if (kComputesAlways || has(first, s, end)) {
+#ifdef HOLDS_VALUES
+        x[s].hold_values(p, row, vector(place(first, s)));
+#endif
         x[s].fold(p, row, vector(place(first, s)), r, a[kInTurns ? s : 0]);
       }
     }
   }
 
   // Scans the chunk with number `chunk`; the first has number 0.
-  TILE_DEVICE void scan_chunk(const Vector (&x)[kSteps], Index chunk, Index first, Index end,
+  TILE_DEVICE void scan_chunk(Vector (&x)[kSteps], Index chunk, Index first, Index end,
                               Results (&r)[kAcross]) {
     Parts<Scans, kParts, kAcross> parts;
     auto& a = parts.at;

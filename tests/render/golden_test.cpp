@@ -335,6 +335,22 @@ TEST(Render, ValuesThatTheCompilerWouldComputeAgainAreHeld) {
   EXPECT_FALSE(holds(f16, "46645", "513", "y = (x + 1) / (sum(x + 1) + 1)")) << "little to compute";
 }
 
+// Totals and places of a chunk would both compute the roots of 2707/16 of the sweep.
+TEST(Render, ValuesOfScannedColumnsAreHeldInThePlaceOfInputs) {
+  const auto holds = [](DType dtype, const char* x, const char* formula) {
+    const Fused op{.tensors = {{"x", dtype, x}, {"y", dtype, x}}, .formula = formula, .axis = {0}};
+    const plan::Plan plan =
+        plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
+    return render::render_header(plan).find("HOLDS_VALUES 1") != std::string::npos;
+  };
+  const char* const kRoots = "y = cumsum(sqrt(abs(x) + 0.5))";
+  EXPECT_TRUE(holds(bf16, "(1460,17533):(17533,1)", kRoots)) << "shifted: four registers for four";
+  EXPECT_TRUE(holds(f32, "(1460,17536):(17536,1)", kRoots));
+  EXPECT_FALSE(holds(bf16, "(1460,17536):(17536,1)", kRoots)) << "four registers for eight values";
+  EXPECT_FALSE(holds(f32, "(1460,17536):(17536,1)", "y = cumsum(abs(x) + 0.5)")) << "little";
+  EXPECT_FALSE(holds(f32, "(17536,1460):(1460,1)", "y = cumsum(sqrt(abs(x) + 0.5), axis=1)"));
+}
+
 // 6022/229 of the sweep: 263 us with 255 registers, 195 with the 76 that branches leave.
 TEST(Render, SinesOfHeldColumnsKeepTheirBranches) {
   const auto has_branches = [](const char* formula) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "expr/traits.hpp"
+#include "rows/column_shape.hpp"
 #include "rows/row_threads.hpp"
 #include "rows/rows.hpp"
 
@@ -18,6 +19,7 @@ using expr::NodeId;
 // Values of a thread of large blocks, of which a multiprocessor then has two.
 constexpr int kMostOfLargeBlock = 16;
 constexpr int kLargeBlock = 512;  // threads
+constexpr int kHeavyOfChunk = 8;  // instructions of an element that scans would compute twice
 // Registers for values of a column, two for each: of threads that hold its elements, and of others.
 constexpr int kMostOfColumnHeld = 8, kMostOfColumn = 32;
 constexpr int kWord = 4;
@@ -138,7 +140,8 @@ std::vector<bool> last_of_shared(const plan::Plan& plan, const std::vector<int>&
       last[static_cast<std::size_t>(id)] = true;
   };
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const bool needs = expr::is_reduction(nodes[i].op) || passes_of[i] > 0;
+    const bool combines = expr::is_reduction(nodes[i].op) || expr::is_scan(nodes[i].op);
+    const bool needs = combines || passes_of[i] > 0;
     if (!shared[i] && needs) std::ranges::for_each(nodes[i].args, ask);
   }
   for (const expr::Store& store : plan.program.stores) ask(store.value);
@@ -220,6 +223,25 @@ void hold_values_of_elements(const plan::Plan& plan, Passes& passes) {
   if (std::ranges::count(held, true) * elements <= most) passes.held = std::move(held);
 }
 
+/// Threads of scanned columns hold what conditions would have them compute twice, for the totals of
+/// a chunk and for its places, if that takes no more registers than the inputs that it replaces.
+void hold_values_of_chunks(const plan::Plan& plan, Passes& passes) {
+  const auto* const scan = std::get_if<plan::Scan>(&plan.family);
+  if (scan == nullptr || scan->along() || scan->row_threads == 1 || scan->splits > 1 ||
+      passes.count > 0 || !computes_under_conditions(plan, passes))
+    return;
+  const std::vector<Node>& nodes = plan.program.nodes;
+  const std::vector<int> passes_of = passes_with_stores(plan, passes);
+  const std::vector<bool> shared = shared_values(plan, passes, passes_of);
+  int cost = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    cost += shared[i] ? cost_with_approximation(nodes[i]) : 0;
+  if (cost < kHeavyOfChunk) return;
+  std::vector<bool> held = last_of_shared(plan, passes_of, shared);
+  if (std::ranges::count(held, true) * plan.vector <= plan::registers_of_held(plan, *scan))
+    passes.held = std::move(held);
+}
+
 }  // namespace
 
 bool shares_values(const plan::Plan& plan, const Passes& passes) {
@@ -235,6 +257,7 @@ bool shares_values(const plan::Plan& plan, const Passes& passes) {
 
 void find_held(const plan::Plan& plan, Passes& passes) {
   if (may_hold_values(plan)) hold_values_of_elements(plan, passes);
+  hold_values_of_chunks(plan, passes);
   if (passes.held.empty() && has_values_of_rows(plan)) hold_values_of_rows(plan, passes);
 }
 

@@ -279,7 +279,8 @@ void CombiningWriter::write_scan_map() {
     const std::string at = along ? "0" : fmt::format("e + {}", i);
     // Elements beyond an end of the row may come first.
     const std::string exists = plan_.peeled || (backwards && plan_.ragged) ? if_exists(i) : "";
-    write_call(i, exists + "formula", fmt::format("p, r[{0}], a[{0}]", at), asked, true);
+    write_call(i, exists + "formula", fmt::format("p, r[{0}], a[{0}]", at) + held_arguments(i),
+               asked, true);
   }
   for (const Operand& operand : plan_.operands) write_packing(operand);
   line("    }");
