@@ -165,6 +165,19 @@ TEST(Scan, StripsOfManyShiftedColumnsAreWide) {
   EXPECT_EQ(strip("(2,2048,4095):(8386560,4095,1)", f16), 16) << "blocks would be few";
 }
 
+// 2704/66 of the sweep: weights split the columns into modes that follow one another in memory.
+TEST(Scan, StripsGoOnFromOneModeToTheNext) {
+  const auto strip = [](const char* w) {
+    Fused op = scan("(8071,513,3):(1539,3,1)", f32, "y = cumsum(x * w, axis=0)");
+    op.tensors.push_back({.name = "w", .dtype = f32, .layout = w});
+    const Plan plan = plan_of(op);
+    EXPECT_EQ(plan.extents.front(), Dim(3));
+    return plan.threads / rows_of(plan)->row_threads;
+  };
+  EXPECT_EQ(strip("(1,1,3):(0,0,1)"), 8);
+  EXPECT_EQ(strip("(1,513,1):(0,1,0)"), 8);
+}
+
 // 2705/97 of the sweep, running sums of 17 f32 columns: 67.6 us by strips of 16, which cut a row
 // each, 56 by 32.
 TEST(Scan, StripsOfManySingleElementsAreWide) {

@@ -110,33 +110,6 @@ int groups_of_splits(std::int64_t count, int least, int most) {
   return std::max(groups, least);
 }
 
-/// Vectors of the innermost kept modes that follow one another in every operand of the full space,
-/// up to a gap of a sector: a column's neighbour is its neighbour in memory, also from one mode to
-/// the next.
-std::int64_t vectors_in_sequence(const Plan& plan, const Rows& rows) {
-  std::int64_t vectors = ceil_div(plan.extents[0].value(), plan.vector);
-  Dim columns = plan.extents[0];
-  const auto follows = [&](const Operand& operand, std::size_t m) {
-    const bool full = operand.written ? !operand.per_row && !is_turned(plan, rows, operand)
-                                      : varies_in_row(operand, rows);
-    const OperandMode &first = operand.modes[0], &next = operand.modes[m];
-    if (!full) return true;
-    if (first.size() != 1 || next.size() != 1) return false;
-    const Dim run = columns * first[0].stride, &stride = next[0].stride;
-    if (stride == run || operand.written || !run.is_known() || !stride.is_known())
-      return stride == run;
-    const std::int64_t gap = (stride.value() - run.value()) * size_bytes(operand.dtype);
-    return gap > 0 && gap <= device::kSectorBytes;
-  };
-  for (std::size_t m = 1; m < rows.first && vectors < kWarp; ++m) {
-    const auto goes_on = [&](const Operand& operand) { return follows(operand, m); };
-    if (!plan.extents[m].is_known() || !std::ranges::all_of(plan.operands, goes_on)) break;
-    vectors *= plan.extents[m].value();
-    columns = columns * plan.extents[m];
-  }
-  return vectors;
-}
-
 /// Elements for which the threads of a column that is held compute, in parts of those that it has;
 /// 1 if it is not held.
 double computed_of_held(const Plan& plan, const Rows& rows, std::int64_t length) {
@@ -164,6 +137,30 @@ int bytes_of_vector(const Plan& plan, const Rows& rows) {
       bytes = std::min(bytes, plan.vector * size_bytes(operand.dtype));
   }
   return bytes;
+}
+
+std::int64_t vectors_in_sequence(const Plan& plan, const Rows& rows) {
+  std::int64_t vectors = ceil_div(plan.extents[0].value(), plan.vector);
+  Dim columns = plan.extents[0];
+  const auto follows = [&](const Operand& operand, std::size_t m) {
+    const bool full = operand.written ? !operand.per_row && !is_turned(plan, rows, operand)
+                                      : varies_in_row(operand, rows);
+    const OperandMode &first = operand.modes[0], &next = operand.modes[m];
+    if (!full) return true;
+    if (first.size() != 1 || next.size() != 1) return false;
+    const Dim run = columns * first[0].stride, &stride = next[0].stride;
+    if (stride == run || operand.written || !run.is_known() || !stride.is_known())
+      return stride == run;
+    const std::int64_t gap = (stride.value() - run.value()) * size_bytes(operand.dtype);
+    return gap > 0 && gap <= device::kSectorBytes;
+  };
+  for (std::size_t m = 1; m < rows.first && vectors < kWarp; ++m) {
+    const auto goes_on = [&](const Operand& operand) { return follows(operand, m); };
+    if (!plan.extents[m].is_known() || !std::ranges::all_of(plan.operands, goes_on)) break;
+    vectors *= plan.extents[m].value();
+    columns = columns * plan.extents[m];
+  }
+  return vectors;
 }
 
 int groups_side_by_side(const Plan& plan, const Rows& rows) {

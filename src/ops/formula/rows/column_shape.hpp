@@ -38,6 +38,11 @@ inline constexpr int kFewestOfWhole = 1, kMostOfWhole = 16;
 [[nodiscard]] bool has_last_turn(std::int64_t blocks);
 /// Whether columns come by single elements, and their neighbours' runs begin anywhere in sectors.
 [[nodiscard]] bool are_odd_elements(const Plan& plan);
+/// Vectors of the innermost kept modes that follow one another in every operand of the full space,
+/// up to a gap of a sector in inputs: a column's neighbour is its neighbour in memory, also from
+/// one mode to the next. Those of more modes are not counted once there are as many as a warp has
+/// lanes.
+[[nodiscard]] std::int64_t vectors_in_sequence(const Plan& plan, const Rows& rows);
 /// Vectors that lie side by side along the innermost of several kept modes. With the next mode's,
 /// which are far away, a warp would access many pieces of memory at a time. (A power of two; kWarp
 /// if they are enough, or if rows are short.)

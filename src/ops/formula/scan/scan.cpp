@@ -9,6 +9,7 @@
 #include "device/scale.hpp"
 #include "plan/launch_shape.hpp"
 #include "plan/sectors.hpp"
+#include "rows/column_shape.hpp"
 #include "rows/rows.hpp"
 #include "tilejit/error.hpp"
 
@@ -31,8 +32,7 @@ constexpr std::int64_t kRegistersBesides = 32;  // of a thread, those of vectors
 // Of a thread that has a column to itself; half of them of a few columns, which are better spread
 // over many blocks.
 constexpr int kRegistersOfAlone = 32;
-constexpr int kMostGroups = 16;  // rows side by side: 256 bytes with vectors of 16 bytes
-constexpr int kLeastGroups = 4;
+constexpr int kMostGroups = 16;             // rows side by side: 256 bytes with vectors of 16 bytes
 constexpr double kGainOfEven = 1.15;        // in what the multiprocessor with the most strips has
 constexpr int kStepsOfShifted = 2;          // of vectors of large elements: shifts take registers
 constexpr std::int64_t kLanesOfRow = 5;     // one of six is idle
@@ -270,7 +270,7 @@ class Chooser {
     const bool many = count_ && *count_ / (2 * kMostGroups) >= 2 * device::kManyBlocks;
     const int most = cuts && many ? 2 * kMostGroups : kMostGroups;
     if (rows_.first < 2 || !plan_.extents[0].is_known()) return most;
-    const std::int64_t vectors = ceil_div(plan_.extents[0].value(), plan_.vector);
+    const std::int64_t vectors = vectors_in_sequence(plan_, rows_);
     return vectors < kLeastGroups ? power_of_two_from(vectors) : most;
   }
 
