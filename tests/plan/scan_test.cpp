@@ -200,6 +200,7 @@ TEST(Scan, StripsOfColumnsAreSpreadEvenly) {
   EXPECT_EQ(shape("(1460,17533):(17533,1)", bf16), std::pair(128, 8));
   EXPECT_EQ(shape("(1460,21000):(21000,1)", bf16), std::pair(256, 8)) << "of a line";
   EXPECT_EQ(shape("(1460,16800):(16800,1)", f32), std::pair(256, 16)) << "as many on each";
+  EXPECT_EQ(shape("(513,9891):(9891,1)", f32), std::pair(256, 16)) << "large elements";
 }
 
 // 1001/16 of the sweep: 155 us by 8 threads a column, whose vectors are shifted.

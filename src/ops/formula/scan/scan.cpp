@@ -231,14 +231,15 @@ class Chooser {
           std::min(rows_.row_threads, power_of_two_from(ceil_div(*length_, steps_)));
   }
 
-  /// Whether strips half as wide, of a line or half of one if vectors are shifted, leave the
-  /// multiprocessor with the most of them less to do.
+  /// Whether strips half as wide leave the multiprocessor with the most of them less to do. They
+  /// are lines, or half of them if vectors of small elements are shifted: these take more
+  /// instructions.
   [[nodiscard]] bool spreads_evenly(int groups) const {
     const auto most_by = [&](int side) {
       return static_cast<double>(ceil_div(ceil_div(*count_, side), device::kMultiprocessors) *
                                  side);
     };
-    const bool shifts = std::ranges::any_of(plan_.operands, &Operand::shifted);
+    const bool shifts = std::ranges::any_of(plan_.operands, &Operand::shifted) && !is_shifted();
     const int strip = groups / (shifts ? 1 : 2) * stored_bytes();
     return count_ && strip >= device::kLineBytes &&
            kGainOfEven * most_by(groups / 2) <= most_by(groups);
