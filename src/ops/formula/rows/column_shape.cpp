@@ -149,8 +149,8 @@ std::int64_t vectors_in_sequence(const Plan& plan, const Rows& rows) {
     if (!full) return true;
     if (first.size() != 1 || next.size() != 1) return false;
     const Dim run = columns * first[0].stride, &stride = next[0].stride;
-    if (stride == run || operand.written || !run.is_known() || !stride.is_known())
-      return stride == run;
+    const bool is_known = first[0].stride.is(1) && run.is_known() && stride.is_known();
+    if (stride == run || operand.written || !is_known) return stride == run;
     const std::int64_t gap = (stride.value() - run.value()) * size_bytes(operand.dtype);
     return gap > 0 && gap <= device::kSectorBytes;
   };
