@@ -7,6 +7,7 @@
 #include "core/integer.hpp"
 #include "device/access.hpp"
 #include "device/scale.hpp"
+#include "plan/launch_shape.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -23,6 +24,7 @@ constexpr int kMaxAccesses = 16;
 constexpr std::int64_t kManyLargeTiles = 4 * device::kManyTiles;  // of many squares a thread
 constexpr std::int64_t kFewestTiles = device::kManyTiles / 2;     // two on every multiprocessor
 constexpr int kFewSquares = 4;                                    // a thread
+constexpr int kMostLoadedBytes = 128;                             // by a thread of several
 constexpr double kLeastGain = 1.06;       // of slots, if sides are no powers of two
 constexpr double kLeastGainOfMore = 1.1;  // the same if tiles are also more
 constexpr std::int64_t kMostTiles = 2;    // more along a mode than with powers of two
@@ -181,6 +183,17 @@ Tile choose_tile(const std::vector<Operand>& operands, const std::vector<Dim>& e
              (squares > kFewSquares * kMaxTileThreads && count < kManyLargeTiles)));
   };
   while (is_too_large()) (tile.rows > tile.columns ? tile.rows : tile.columns) /= 2;
+  // What a thread has loaded of several squares, and beside them, takes the registers of others.
+  int loaded = 0;  // bytes of an element
+  for (const Operand& operand : operands) {
+    const bool wide = operand.reach == Reach::transposed || operand.reach == Reach::contiguous;
+    if (operand.read && wide && !repeats(operand)) loaded += size_bytes(operand.dtype);
+  }
+  const auto holds_much = [&] {
+    const int elements = tile.columns * tile.rows / kMaxTileThreads;  // of a thread
+    return vector > 1 && elements > vector * vector && elements * loaded > kMostLoadedBytes;
+  };
+  while (holds_much()) (tile.rows >= tile.columns ? tile.rows : tile.columns) /= 2;
   // Few tiles of several small squares a thread leave multiprocessors without threads.
   const auto has_few_threads = [&] {
     const int squares = tile.columns / vector * (tile.rows / vector);
