@@ -59,5 +59,21 @@ TEST(EmulatedShearedTiles, AgreeWithTheReference) {
   kernels.verify_all(random);
 }
 
+/// Rows that are not aligned, but are together with those of the next mode.
+TEST(EmulatedTiles, OfMergedColumnsAgreeWithTheReference) {
+  const Fused op{.tensors = {{"x", f16, "(344,64,103):(1,344,22016)"},
+                             {"z", f16, "(344,64,103):(6592,103,1)"},
+                             {"y", f16, "(344,64,103):(6592,103,1)"}},
+                 .formula = "y = x + z * 2.0"};
+  const plan::Plan plan =
+      plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
+  EXPECT_EQ(template_name(plan), "fused_tile");
+  EmulatedKernels kernels;
+  kernels.add("merged columns", {.op = op, .symbols = {}, .scalars = {}});
+  ASSERT_TRUE(kernels.compile());
+  Random random(18);
+  kernels.verify_all(random);
+}
+
 }  // namespace
 }  // namespace tilejit::test

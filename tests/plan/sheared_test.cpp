@@ -107,6 +107,45 @@ TEST(ShearedTiles, AreForNarrowElementsOfRowsThatAreNotAligned) {
   }
 }
 
+/// 2911/142 of the sweep: sheared tiles meet at the ends of all rows, of 206 bytes.
+TEST(ShearedTiles, AreTilesOfMergedColumnsIfTheseAreAligned) {
+  struct Row {
+    const char* what;
+    std::vector<Tensor> tensors;
+    const char *formula, *extents;
+  };
+  const Tensor x{"x", bf16, "(10000,48,103):(1,10000,480000)"},
+      y{"y", bf16, "(10000,48,103):(4944,103,1)"};
+  const Row rows[] = {
+      {"rows of 103 that make whole vectors of 4944", {x, y}, "y = x", "4944 10000"},
+      {"the same with an input in order and a value of all",
+       {x, {"z", bf16, "(10000,48,103):(4944,103,1)"}, {"w", bf16, "(10000,48,103):(1,0,0)"}, y},
+       "y = x + z * w",
+       "4944 10000"},
+      {"rows that are odd together as well",
+       {{"x", bf16, "(10000,47,103):(1,10000,470000)"}, {"y", bf16, "(10000,47,103):(4841,103,1)"}},
+       "y = x",
+       "103 47 10000"},
+      {"lines that are not aligned",
+       {{"x", bf16, "(9999,48,103):(1,9999,479952)"}, {"y", bf16, "(9999,48,103):(4944,103,1)"}},
+       "y = x",
+       "103 48 9999"},
+      {"an input that has one element of each row",
+       {x, {"w", bf16, "(10000,48,103):(48,1,0)"}, y},
+       "y = x * w",
+       "103 48 10000"},
+  };
+  for (const Row& row : rows) {
+    const Plan plan = plan_of(operation(row.tensors, row.formula));
+    const bool merged = plan.extents.size() == 2;
+    EXPECT_EQ(extents_of(plan), row.extents) << row.what;
+    EXPECT_EQ(template_name(plan), merged ? "fused_tile" : "fused_sheared") << row.what;
+    if (!merged) continue;
+    EXPECT_EQ(plan.operands[0].reach, Reach::transposed) << row.what;
+    EXPECT_EQ(plan.operands[0].access_bytes, 16) << row.what;
+  }
+}
+
 TEST(ShearedTiles, AreLeftToOthersByTargetsAndKnobs) {
   Fused op = operation({{"x", u8, "(8191,8193):(1,8191)"}, {"y", u8, "(8191,8193):(8193,1)"}});
   EXPECT_EQ(template_name(plan_of(op, kAmpere)), "fused_sheared");

@@ -31,6 +31,7 @@
 #include "sheared/shearing.hpp"
 #include "staged/direct.hpp"
 #include "thread_value/thread_value.hpp"
+#include "tile/merged.hpp"
 #include "tile/tiling.hpp"
 #include "tilejit/error.hpp"
 
@@ -71,8 +72,14 @@ class Planner {
  public:
   Planner(const Fused& op, const formula::Analysis& analysis, const Target& target,
           const std::vector<Dim>& shape, Tiles tiles, bool light = false,
-          Order order = Order::of_input)
-      : op_(op), analysis_(analysis), shape_(shape), tiles_(tiles), light_(light), order_(order) {
+          Order order = Order::of_input, std::size_t merged = 1)
+      : op_(op),
+        analysis_(analysis),
+        shape_(shape),
+        tiles_(tiles),
+        light_(light),
+        order_(order),
+        merged_(merged) {
     plan_.target = target;
     plan_.program = analysis.program;
   }
@@ -130,6 +137,7 @@ class Planner {
       modes_ = iterate_together(op, analysis, kept, leader_);
       if (const auto other = operand_of_most_bytes(); other && !light_)
         modes_ = iterate_together(op, analysis, kept, *other);
+      if (merged_ > 1) merge_first(modes_, merged_);
     } else {
       const std::size_t widest = order_ == Order::of_input ? widest_input() : leader_;
       // A scan takes its axis in the order of the coordinates.
@@ -372,7 +380,7 @@ class Planner {
 
   void find_transposed() {
     if (light_ || tiles_ == Tiles::none || !std::holds_alternative<Map>(plan_.family)) return;
-    transposed_mode_ = find_transposed_mode(plan_.operands, plan_.extents);
+    transposed_mode_ = find_transposed_mode(plan_.operands, plan_.extents, merged_ > 1);
     if (!transposed_mode_) return;
     for (Operand& operand : plan_.operands) {
       const OperandMode& leaves = operand.modes[*transposed_mode_];
@@ -457,6 +465,7 @@ class Planner {
   Tiles tiles_;
   bool light_;
   Order order_;
+  std::size_t merged_;      ///< of the first modes, which are planned as one
   std::uint32_t axes_ = 0;  ///< axes over which the formula reduces or scans
   std::optional<Direction> direction_;
   std::vector<IterationMode> modes_;
@@ -506,6 +515,11 @@ Plan make_plan_in_space(const Fused& op, const formula::Analysis& analysis, cons
                         const std::vector<Dim>& shape) {
   Plan plan = Planner(op, analysis, target, shape, Tiles::any).run();
   if (op.tuning != Tuning{}) return plan;
+  if (const std::size_t merged = modes_to_merge(plan); merged > 1) {
+    Plan whole =
+        Planner(op, analysis, target, shape, Tiles::any, false, Order::of_input, merged).run();
+    if (has_whole_vectors(whole)) return whole;
+  }
   // Outputs of short columns that lie along these are stored as runs, too, if rows are staged.
   if (const auto* rows = std::get_if<Rows>(&plan.family); rows != nullptr && rows->turned > 0) {
     Plan by_output =

@@ -354,12 +354,15 @@ class Chooser {
   }
 
   /// Whether neighbours along the innermost mode have a common stride in every operand and place,
-  /// except in inputs of flat maps.
+  /// except in inputs of flat maps and in what crosses tiles.
   [[nodiscard]] bool neighbours_have_strides() const {
     const auto has_stride = [](const auto& value) { return value.modes.front().size() == 1; };
+    const auto crosses = [](const Operand& operand) { return operand.reach == Reach::transposed; };
     const auto* const map = std::get_if<Map>(&plan_.family);
     if (map != nullptr && map->flat) return true;
-    return std::ranges::all_of(plan_.operands, has_stride) &&
+    return std::ranges::all_of(
+               plan_.operands,
+               [&](const Operand& operand) { return crosses(operand) || has_stride(operand); }) &&
            std::ranges::all_of(plan_.places, has_stride);
   }
 

@@ -224,7 +224,7 @@ Code HeaderWriter::gathers() const {
 }
 
 bool HeaderWriter::is_gathered(const Operand& operand) const {
-  return operand.modes.front().size() > 1 && plan_.vector > 1;
+  return operand.reach == Reach::strided && operand.modes.front().size() > 1 && plan_.vector > 1;
 }
 
 Code HeaderWriter::stores() const {

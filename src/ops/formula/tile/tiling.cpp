@@ -30,11 +30,11 @@ constexpr double kLeastGainOfMore = 1.1;  // the same if tiles are also more
 constexpr std::int64_t kMostTiles = 2;    // more along a mode than with powers of two
 constexpr double kMostEmpty = 1.25;       // slots of a tile's side, per slot of half the side
 
-/// Whether neither mode 0 nor `m` is split among several leaves, and `m` is the contiguous one.
+/// Whether `m` is the contiguous mode, which is not split among several leaves.
 bool crosses(const Operand& operand, std::size_t m) {
   const OperandMode &inner = operand.modes.front(), &outer = operand.modes[m];
-  return inner.size() == 1 && outer.size() == 1 && outer[0].stride.is(1) &&
-         !inner[0].stride.is(0) && !inner[0].stride.is(1);
+  return outer.size() == 1 && outer[0].stride.is(1) && !inner[0].stride.is(0) &&
+         !inner[0].stride.is(1);
 }
 
 bool is_long(const Dim& extent) {
@@ -94,10 +94,10 @@ Tile with_more_threads(Tile tile, const std::vector<Dim>& extents, int vector, i
 }  // namespace
 
 std::optional<std::size_t> find_transposed_mode(const std::vector<Operand>& operands,
-                                                const std::vector<Dim>& extents) {
+                                                const std::vector<Dim>& extents, bool merged) {
   const bool plain = std::ranges::all_of(
       operands, [](const Operand& operand) { return operand.modes.front().size() == 1; });
-  if (!plain || !is_long(extents.front())) return std::nullopt;
+  if (!(plain || merged) || !is_long(extents.front())) return std::nullopt;
   std::optional<std::size_t> best;
   int most = 0;
   for (std::size_t m = 1; m < extents.size(); ++m) {

@@ -11,9 +11,11 @@ namespace tilejit::plan {
 inline constexpr int kMaxTileThreads = 256;
 
 /// The mode that is worth a pass through shared memory, if any. Of the operands that are not
-/// accessed in vectors along mode 0, the most bytes are contiguous along this mode.
+/// accessed in vectors along mode 0, the most bytes are contiguous along this mode. Only `merged`
+/// columns may have several leaves.
 [[nodiscard]] std::optional<std::size_t> find_transposed_mode(const std::vector<Operand>& operands,
-                                                              const std::vector<Dim>& extents);
+                                                              const std::vector<Dim>& extents,
+                                                              bool merged = false);
 
 /// A tile along mode 0 and `mode` whose transposed operands fit in shared memory. Its sides are two
 /// 128-byte lines of the narrowest transposed operand, or one line if there would be few tiles. If
