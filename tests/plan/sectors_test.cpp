@@ -39,6 +39,27 @@ TEST(Sectors, BlocksMeetInThoseOfUnalignedRuns) {
   }
 }
 
+TEST(Sectors, RunsWithGapsLieInWholeUnits) {
+  struct Row {
+    const char* what;
+    Steps steps;
+    std::int64_t bytes;
+    double run, bursts;  // elements, and what memory reads for a run
+  };
+  const Row rows[] = {
+      {"all of a row", {{1, 4096}}, 4, 1, 4},
+      {"the modes of all", {{32, 64}, {1, 32}}, 4, 1, 4},
+      {"every second element", {{2, 4096}}, 4, 1, 8},
+      {"three f32 of 67", {{1, 3}, {67, 1000}}, 4, 3, 12 + 60},
+      {"five bf16 of 69", {{1, 5}, {69, 1000}}, 2, 5, 10 + 62},
+      {"80 bf16 of 144, which begin at sectors", {{1, 80}, {144, 1000}}, 2, 80, 192},
+      {"80 f32 of 96", {{1, 80}, {96, 1000}}, 4, 80, 320},
+      {"five elements of six", {{1, 5}, {6, 1000}}, 4, 5, 24},
+  };
+  for (const Row& row : rows)
+    EXPECT_DOUBLE_EQ(bytes_in_units(row.steps, row.bytes, 64), row.bursts / row.run) << row.what;
+}
+
 TEST(Sectors, OutputsWithGapsAreStoredByAsManyBlocksAsHaveTheirNeighbours) {
   struct Row {
     const char* what;

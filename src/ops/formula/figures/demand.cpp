@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "core/integer.hpp"
+#include "device/access.hpp"
 #include "expr/traits.hpp"
 #include "figures/value.hpp"
 #include "plan/crossed.hpp"
@@ -37,10 +39,10 @@ std::size_t index(NodeId id) {
   return static_cast<std::size_t>(id);
 }
 
-/// Bytes of memory that holds an operand, in whole sectors: runs of neighbours, as far apart as the
-/// layout says.
+/// Bytes of memory that holds an operand, in whole bursts, or sectors of what is written: runs of
+/// neighbours, as far apart as the layout says.
 double bytes_by_sectors(const Operand& operand, const Plan& plan, const SymbolValues& symbols) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> modes;  // stride, extent
+  plan::Steps modes;
   for (std::size_t m = 0; m < operand.modes.size(); ++m) {
     for (const Mode& leaf : operand.modes[m]) {
       const auto extent = value_of(leaf.extent, symbols), stride = value_of(leaf.stride, symbols);
@@ -48,21 +50,10 @@ double bytes_by_sectors(const Operand& operand, const Plan& plan, const SymbolVa
     }
   }
   (void)plan;
-  std::ranges::sort(modes);
-  const double bytes = size_bytes(operand.dtype);
   double elements = 1;
   for (const auto& [stride, extent] : modes) elements *= static_cast<double>(extent);
-  std::int64_t run = 1;
-  auto next = modes.begin();
-  for (; next != modes.end() && next->first <= run; ++next) {
-    run = next->first == run ? run * next->second : next->first * (next->second - 1) + run;
-  }
-  if (next == modes.end()) return elements * bytes;
-  const double length = static_cast<double>(run) * bytes;
-  const double pitch = static_cast<double>(next->first) * bytes;
-  const bool aligned = std::fmod(pitch, kSector) == 0;
-  const double touched = aligned ? std::ceil(length / kSector) * kSector : length + kSector - bytes;
-  return elements * bytes * std::min(pitch, touched) / length;
+  const std::int64_t unit = operand.written ? device::kSectorBytes : device::kBurstBytes;
+  return elements * plan::bytes_in_units(std::move(modes), size_bytes(operand.dtype), unit);
 }
 
 /// Instructions of an element, in all passes.

@@ -18,9 +18,8 @@ namespace {
 constexpr double kBytesBetween = device::kBytesOfCache / 2.0;
 // The same if nothing is left of them: all that a cache has.
 constexpr double kBytesOfAll = 2.0 * device::kBytesOfCache;
-constexpr std::int64_t kBurstBytes = 64;  // that memory reads or writes at once
-constexpr double kSectorsOfWritten = 2;   // memory completes a sector, and takes it again
-constexpr double kLeastSaved = 0.03;      // of the bytes
+constexpr double kSectorsOfWritten = 2;  // memory completes a sector, and takes it again
+constexpr double kLeastSaved = 0.03;     // of the bytes
 // The extent of a mode that is counted first: if it is long, other operands have too many rows and
 // pages of memory open at a time (942 in 1402/43 of bench/sweep.py: 106 us, then 115).
 constexpr std::int64_t kMostRows = 512;
@@ -80,8 +79,8 @@ class Blocks {
       for (const std::size_t m : order_of(operand)) {
         if (stride_of(operand, m) != following) break;
         if (count_[m] > 1 && between(m, order) >= kBytesOfAll) {
-          bytes += static_cast<double>((operand.written ? 2 : 1) * kBurstBytes) *
-                   meetings_per_element(operand, plan_.extents, soon, kBurstBytes);
+          bytes += static_cast<double>((operand.written ? 2 : 1) * device::kBurstBytes) *
+                   meetings_per_element(operand, plan_.extents, soon, device::kBurstBytes);
           break;
         }
         soon[m] = plan_.extents[m].value();

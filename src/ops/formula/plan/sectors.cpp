@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "box/walks.hpp"
+#include "core/integer.hpp"
 #include "device/access.hpp"
 #include "device/scale.hpp"
 
@@ -79,6 +80,21 @@ double bytes_of_element(const Operand& operand, const std::vector<Dim>& extents,
     following *= extents[m].value();
   }
   return std::max(bytes, next / static_cast<double>(run));
+}
+
+double bytes_in_units(Steps steps, std::int64_t bytes, std::int64_t unit) {
+  std::ranges::sort(steps);
+  std::int64_t run = 1;
+  auto next = steps.begin();
+  for (; next != steps.end() && next->first <= run; ++next) {
+    run = next->first == run ? run * next->second : next->first * (next->second - 1) + run;
+  }
+  if (next == steps.end()) return static_cast<double>(bytes);
+  // Runs begin at multiples of `step` bytes.
+  const std::int64_t length = run * bytes, pitch = next->first * bytes,
+                     step = std::gcd(pitch, unit);
+  const std::int64_t touched = core::ceil_div(length, step) * step + unit - step;
+  return static_cast<double>(std::min(pitch, touched)) / static_cast<double>(run);
 }
 
 std::int64_t strip_of(const Plan& plan) {

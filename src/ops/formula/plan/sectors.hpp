@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 #include "device/access.hpp"
 #include "plan/plan.hpp"
 
@@ -17,6 +21,12 @@ namespace tilejit::plan {
 /// `block[m]` elements along mode m at a time. The element's own bytes if strides are not known.
 [[nodiscard]] double bytes_of_element(const Operand& operand, const std::vector<Dim>& extents,
                                       const std::vector<std::int64_t>& block);
+
+/// Strides and extents, in elements.
+using Steps = std::vector<std::pair<std::int64_t, std::int64_t>>;
+/// Bytes of the aligned units of memory that runs of neighbours lie in, per element of `bytes`
+/// bytes: the steps say how long runs are, and how far apart.
+[[nodiscard]] double bytes_in_units(Steps steps, std::int64_t bytes, std::int64_t unit);
 
 /// How often blocks meet within a sector of an output, per element of the space, if each takes
 /// `block[m]` elements along mode m. Such sectors are written in parts. Strides are known, and the
