@@ -61,6 +61,20 @@ TEST(Maps, HaveShorterVectorsIfElementsTouchManyLines) {
 }
 
 // The device starts blocks of 4 KB about as fast as memory moves these.
+/// 2912/56 of the sweep: 337 us by four elements a thread, 303 by one.
+TEST(Maps, TakeOneVectorIfBurstsWithGapsPassEnoughBytes) {
+  const auto unroll_of = [](const std::string& x) {
+    return plan_of(test::make_op(f32,
+                                 {{"x", "(4830672,3):" + x},
+                                  {"z", "(4830672,3):" + x},
+                                  {"y", "(4830672,3):(3,1)"}},
+                                 "y = silu(x) * z"))
+        .unroll;
+  };
+  EXPECT_EQ(unroll_of("(67,1)"), 1);
+  EXPECT_GT(unroll_of("(4,1)"), 1);
+}
+
 TEST(Maps, HaveSmallBlocksIfRowsArePeeledAndAThreadMovesMuch) {
   struct Row {
     const char* what;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "core/integer.hpp"
 #include "core/json_line.hpp"
 #include "device/access.hpp"
 #include "device/scale.hpp"
 #include "plan/launch_shape.hpp"
+#include "plan/sectors.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -38,6 +40,31 @@ int bytes_of_vector(const Plan& plan) {
   return bytes;
 }
 
+/// Bytes that memory reads, in whole bursts, of an element of an input with gaps.
+double bytes_with_gaps(const Operand& operand) {
+  Steps steps;
+  for (const OperandMode& leaves : operand.modes) {
+    for (const Mode& leaf : leaves) {
+      if (!leaf.extent.is_known() || !leaf.stride.is_known()) return size_bytes(operand.dtype);
+      if (leaf.extent.value() > 1) steps.emplace_back(leaf.stride.value(), leaf.extent.value());
+    }
+  }
+  return bytes_in_units(std::move(steps), size_bytes(operand.dtype), device::kBurstBytes);
+}
+
+/// Bytes that pass through memory for a vector: what a thread reads and writes, and what lies
+/// between in bursts.
+int bytes_passed(const Plan& plan) {
+  double bytes = 0;
+  for (const Operand& operand : plan.operands) {
+    if (repeats(operand)) continue;
+    if (operand.read) bytes += plan.vector * bytes_with_gaps(operand);
+    if (operand.written && operand.reach == Reach::contiguous)
+      bytes += plan.vector * size_bytes(operand.dtype);
+  }
+  return static_cast<int>(bytes);
+}
+
 /// Threads of a block. Those at the ends of peeled rows take longer, and the block's other threads
 /// leave their places to others only when it ends.
 int threads_of(const Plan& plan) {
@@ -49,7 +76,7 @@ int threads_of(const Plan& plan) {
 /// bytes; fewer if there is room on the device for more threads.
 int unroll_of(const Plan& plan) {
   if (plan.peeled && std::ranges::any_of(plan.operands, &Operand::shifted)) return 1;
-  const int bytes = bytes_of_vector(plan);
+  const int bytes = bytes_passed(plan);
   int unroll = vectors_in_flight(plan);
   while (unroll > 1 && unroll / 2 * bytes * kThreads >= kBytesOfBlock) unroll /= 2;
   if (!std::ranges::all_of(plan.extents, &Dim::is_known)) return unroll;
