@@ -59,17 +59,25 @@ TEST(EmulatedShearedTiles, AgreeWithTheReference) {
   kernels.verify_all(random);
 }
 
-/// Rows that are not aligned, but are together with those of the next mode.
+/// Rows that are not aligned, but are together with those of the next mode; and short lines of an
+/// input that go on along another mode than the output.
 TEST(EmulatedTiles, OfMergedColumnsAgreeWithTheReference) {
-  const Fused op{.tensors = {{"x", f16, "(344,64,103):(1,344,22016)"},
-                             {"z", f16, "(344,64,103):(6592,103,1)"},
-                             {"y", f16, "(344,64,103):(6592,103,1)"}},
-                 .formula = "y = x + z * 2.0"};
-  const plan::Plan plan =
-      plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
-  EXPECT_EQ(template_name(plan), "fused_tile");
+  const Fused ops[] = {{.tensors = {{"x", f16, "(344,64,103):(1,344,22016)"},
+                                    {"z", f16, "(344,64,103):(6592,103,1)"},
+                                    {"y", f16, "(344,64,103):(6592,103,1)"}},
+                        .formula = "y = x + z * 2.0"},
+                       {.tensors = {{"x", f16, "(24,65,1544):(1,24,1560)"},
+                                    {"w", f16, "(24,65,1544):(0,0,0)"},
+                                    {"y", f16, "(24,65,1544):(100360,1544,1)"}},
+                        .formula = "y = x * w"}};
   EmulatedKernels kernels;
-  kernels.add("merged columns", {.op = op, .symbols = {}, .scalars = {}});
+  for (const Fused& op : ops) {
+    const plan::Plan plan =
+        plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
+    EXPECT_EQ(template_name(plan), "fused_tile");
+    EXPECT_EQ(plan.extents.size(), 2U);
+    kernels.add("merged columns", {.op = op, .symbols = {}, .scalars = {}});
+  }
   ASSERT_TRUE(kernels.compile());
   Random random(18);
   kernels.verify_all(random);

@@ -122,6 +122,31 @@ TEST(Tiling, OfSeveralInputsHasAsManySquaresAsRegistersHold) {
   EXPECT_EQ(std::get<Tile>(plan_of(sum).family).rows, 128);
 }
 
+/// 2912/11 of the sweep: lines of 48 bytes, of which 512 follow one another.
+TEST(Tiling, MergesShortLinesOfTheOnlyInput) {
+  struct Row {
+    const char* what;
+    const char *x, *y, *formula, *extents;
+  };
+  constexpr const char* kY = "(24,512,1024):(524288,1024,1)";
+  const Row rows[] = {
+      {"lines of 24", "(24,512,1024):(1,24,12288)", kY, "y = x", "12288 1024"},
+      {"lines with gaps", "(24,512,1024):(1,32,16384)", kY, "y = x", "1024 512 24"},
+      {"another input in the output's order", "(24,512,1024):(1,24,12288)", kY, "y = x + z",
+       "1024 512 24"},
+      {"long lines", "(96,512,256):(1,96,49152)", "(96,512,256):(131072,256,1)", "y = x",
+       "256 512 96"},
+      {"few elements", "(8,4,60):(1,8,32)", "(8,4,60):(240,60,1)", "y = x", "60 4 8"},
+  };
+  for (const Row& row : rows) {
+    Fused op = test::make_op(f16, {{"x", row.x}, {"y", row.y}}, row.formula);
+    if (op.formula != "y = x") op.tensors.push_back({.name = "z", .dtype = f16, .layout = row.y});
+    const Plan plan = plan_of(op);
+    EXPECT_EQ(extents_of(plan), row.extents) << row.what;
+    EXPECT_EQ(plan.extents.size() == 2, plan.operands[1].reach == Reach::transposed) << row.what;
+  }
+}
+
 /// 2801/143 of the sweep: by squares of 2 by 2, whose inputs come by elements all the same, 1.84
 /// us; by elements 1.50.
 TEST(Tiling, OfFewElementsHasVectorsOnlyIfLoadsGain) {

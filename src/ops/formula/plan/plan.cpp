@@ -72,7 +72,7 @@ class Planner {
  public:
   Planner(const Fused& op, const formula::Analysis& analysis, const Target& target,
           const std::vector<Dim>& shape, Tiles tiles, bool light = false,
-          Order order = Order::of_input, std::size_t merged = 1)
+          Order order = Order::of_input, const MergedModes& merged = {})
       : op_(op),
         analysis_(analysis),
         shape_(shape),
@@ -135,9 +135,9 @@ class Planner {
     } else if (axes_ == 0) {
       plan_.family = Map{.light = light_};
       modes_ = iterate_together(op, analysis, kept, leader_);
-      if (const auto other = operand_of_most_bytes(); other && !light_)
-        modes_ = iterate_together(op, analysis, kept, *other);
-      if (merged_ > 1) merge_first(modes_, merged_);
+      const auto other = merged_.leader ? merged_.leader : operand_of_most_bytes();
+      if (other && !light_) modes_ = iterate_together(op, analysis, kept, *other);
+      if (merged_.count > 1) merge_first(modes_, merged_.count);
     } else {
       const std::size_t widest = order_ == Order::of_input ? widest_input() : leader_;
       // A scan takes its axis in the order of the coordinates.
@@ -380,7 +380,7 @@ class Planner {
 
   void find_transposed() {
     if (light_ || tiles_ == Tiles::none || !std::holds_alternative<Map>(plan_.family)) return;
-    transposed_mode_ = find_transposed_mode(plan_.operands, plan_.extents, merged_ > 1);
+    transposed_mode_ = find_transposed_mode(plan_.operands, plan_.extents, merged_.count > 1);
     if (!transposed_mode_) return;
     for (Operand& operand : plan_.operands) {
       const OperandMode& leaves = operand.modes[*transposed_mode_];
@@ -465,7 +465,7 @@ class Planner {
   Tiles tiles_;
   bool light_;
   Order order_;
-  std::size_t merged_;      ///< of the first modes, which are planned as one
+  MergedModes merged_;
   std::uint32_t axes_ = 0;  ///< axes over which the formula reduces or scans
   std::optional<Direction> direction_;
   std::vector<IterationMode> modes_;
@@ -515,7 +515,7 @@ Plan make_plan_in_space(const Fused& op, const formula::Analysis& analysis, cons
                         const std::vector<Dim>& shape) {
   Plan plan = Planner(op, analysis, target, shape, Tiles::any).run();
   if (op.tuning != Tuning{}) return plan;
-  if (const std::size_t merged = modes_to_merge(plan); merged > 1) {
+  if (const MergedModes merged = modes_to_merge(plan); merged.count > 1) {
     Plan whole =
         Planner(op, analysis, target, shape, Tiles::any, false, Order::of_input, merged).run();
     if (has_whole_vectors(whole)) return whole;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "plan/iteration.hpp"
@@ -8,10 +9,19 @@
 
 namespace tilejit::plan {
 
-/// How many of the first modes sheared tiles would have as one whose rows are whole vectors. The
-/// outputs, and inputs that lie in their order, go on from one of these modes to the next. 1 if
-/// the plan has no sheared tiles, or no such modes.
-[[nodiscard]] std::size_t modes_to_merge(const Plan& plan);
+/// The first modes of the space that are planned as one.
+struct MergedModes {
+  std::size_t count = 1;  ///< 1: none
+  std::optional<std::size_t> leader =
+      {};  ///< the tensor in whose order modes are; or the planner's
+};
+
+/// The modes that tiles had better have as one:
+/// - of sheared tiles, those whose rows are whole vectors only together. The outputs, and inputs
+///   that lie in their order, go on from one of these modes to the next;
+/// - of tiles, those in which a transposed input goes on behind a short line, if the output alone
+///   lies in another order.
+[[nodiscard]] MergedModes modes_to_merge(const Plan& plan);
 
 /// Makes one mode of the first `count` ones. Operands that do not go on have several leaves in it.
 void merge_first(std::vector<IterationMode>& modes, std::size_t count);
