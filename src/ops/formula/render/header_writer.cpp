@@ -17,6 +17,8 @@ using plan::Operand;
 using plan::OperandMode;
 using plan::Param;
 
+constexpr std::int64_t kMostOfNarrow = std::int64_t{1} << 31;
+
 /// The device functions of namespace math that `code` calls. The language of formulas decides which
 /// functions these can be.
 std::set<std::string_view> functions_in(std::string_view code) {
@@ -194,9 +196,19 @@ Code HeaderWriter::share_of(const OperandMode& leaves, std::size_t m) const {
 
 Code HeaderWriter::share_of(const OperandMode& leaves, std::size_t m,
                             const std::string& coordinate) const {
-  const layout::IndexStyle style{.dim = [this](const Dim& dim) { return value_of(dim); },
-                                 .shifts = false,
-                                 .leaf_by_leaf = true};
+  layout::IndexStyle style{.dim = [this](const Dim& dim) { return value_of(dim); },
+                           .shifts = false,
+                           .leaf_by_leaf = true};
+  const bool tile = std::holds_alternative<plan::Tile>(plan_.family);
+  // Each line of a square is found by itself, and 32 bits divide faster.
+  if (tile && plan_.extents[m].is_known() && plan_.extents[m].value() < kMostOfNarrow) {
+    style.quotient = [](const std::string& value, const Dim& divisor) {
+      return fmt::format("i64(u32({}) / {}u)", value, divisor.value());
+    };
+    style.remainder = [](const std::string& value, const Dim& divisor) {
+      return fmt::format("i64(u32({}) % {}u)", value, divisor.value());
+    };
+  }
   const std::string share = layout::emit(leaves, coordinate, style);
   return share.empty() ? Code{} : Code{.text = " + " + share, .coordinates = {m}};
 }
