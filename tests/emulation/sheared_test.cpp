@@ -69,7 +69,10 @@ TEST(EmulatedTiles, OfMergedColumnsAgreeWithTheReference) {
                        {.tensors = {{"x", f16, "(24,65,1544):(1,24,1560)"},
                                     {"w", f16, "(24,65,1544):(0,0,0)"},
                                     {"y", f16, "(24,65,1544):(100360,1544,1)"}},
-                        .formula = "y = x * w"}};
+                        .formula = "y = x * w"},
+                       {.tensors = {{"x", f16, "(24,64,1552):(1,24,1536)"},
+                                    {"y", f16, "(24,64,1552):(99328,1552,1)", Access::inout}},
+                        .formula = "y = y + x"}};
   EmulatedKernels kernels;
   for (const Fused& op : ops) {
     const plan::Plan plan =
