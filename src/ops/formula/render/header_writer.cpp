@@ -18,6 +18,9 @@ using plan::OperandMode;
 using plan::Param;
 
 constexpr std::int64_t kMostOfNarrow = std::int64_t{1} << 31;
+// Sines of a thread that are under way at once without branches. Of more, registers would not hold
+// what each needs.
+constexpr int kMostSines = 32;
 
 /// The device functions of namespace math that `code` calls. The language of formulas decides which
 /// functions these can be.
@@ -115,7 +118,7 @@ void HeaderWriter::write_includes(const std::string& code) {
     include("division");
   const plan::Rows* const rows = plan::rows_of(plan_);
   const bool moderate = calls({"sin_of_moderate", "cos_of_moderate", "tan_of_moderate"});
-  if (moderate && rows != nullptr && rows->register_vectors > 0)
+  if (moderate && rows != nullptr && rows->register_vectors * plan_.vector > kMostSines)
     line("#define KEEPS_BRANCHES 1  // of sines, between which few values are under way");
   if (moderate || calls({"sin", "cos", "tan"})) include("trigonometry");
   if (calls_any("rescaling_")) include("rescale");
