@@ -18,6 +18,7 @@ using plan::OperandMode;
 using plan::Param;
 
 constexpr std::int64_t kMostOfNarrow = std::int64_t{1} << 31;
+
 // Sines of a thread that are under way at once without branches. Of more, registers would not hold
 // what each needs.
 constexpr int kMostSines = 32;

@@ -128,6 +128,15 @@ bool computes_for_fewer(Plan plan, const Rows& rows, std::int64_t length) {
   return whole >= kGainOfFewer * computed_of_held(plan, rows, length);
 }
 
+/// Whether threads load all that they have of a column at once. A loop would begin with its
+/// weights, and load the column when these have come.
+bool is_one_batch(const Plan& plan, const Rows& rows, std::int64_t length, std::int64_t most_held) {
+  const std::int64_t steps = ceil_div(length, rows.row_threads);
+  const int batch = plan.vector == 1 ? kBatchOfBytes : kBatchOfRows;
+  return is_one_pass_if_held(plan) && steps <= batch && steps <= most_held &&
+         steps * registers_of_held(plan, rows) <= kRegistersHeld;
+}
+
 }  // namespace
 
 int bytes_of_vector(const Plan& plan, const Rows& rows) {
@@ -358,6 +367,8 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
   }
   if (rows.splits == 1 && threads == kThreadsAcross)
     rows.cluster = cluster_of_turns(plan, {rows, threads});
+  if (length && rows.cluster * rows.splits == 1 && is_one_batch(plan, rows, *length, most_held))
+    rows.register_vectors = static_cast<int>(ceil_div(*length, rows.row_threads));
   return {rows, threads};
 }
 
