@@ -54,7 +54,7 @@ class Bounds {
       case Op::max: return of_maximum(node);
       case Op::where: return std::min(least(node, 1), least(node, 2));
       case Op::cast: return of_cast(node);
-      case Op::reduce_sum: return least(node, 0) >= 0 ? 0 : kNone;
+      case Op::reduce_sum: return of_sum(node);
       default: return kNone;
     }
   }
@@ -74,6 +74,40 @@ class Bounds {
     const double one = least(node, 0), other = least(node, 1);
     if (is_constant(node, 0)) return std::max(one, is_constant(node, 1) ? other : one);
     return is_constant(node, 1) ? other : std::min(one, other);
+  }
+
+  /// Of exponentials below their maximum, one is that of 0.
+  [[nodiscard]] double of_sum(const Node& node) const {
+    if (least(node, 0) < 0) return kNone;
+    const Node& weight = argument(node, 0);
+    if (weight.op != Op::exp || argument(weight, 0).op != Op::sub) return 0;
+    const Node& below = argument(weight, 0);
+    const Node& maximum = argument(below, 1);
+    const bool has_maximum = maximum.op == Op::reduce_max && maximum.axes == node.axes &&
+                             maximum.args[0] == below.args[0] && is_rounded(argument(below, 0));
+    return has_maximum ? 1 : 0;
+  }
+
+  /// Whether the node is the same number wherever it is used. A product is not if the compiler
+  /// contracts it with the subtraction of a maximum.
+  [[nodiscard]] bool is_rounded(const Node& node) const {
+    switch (node.op) {
+      case Op::constant:
+      case Op::load:
+      case Op::add:
+      case Op::sub:
+      case Op::min:
+      case Op::max:
+      case Op::clamp: return true;
+      case Op::where: return is_rounded(argument(node, 1)) && is_rounded(argument(node, 2));
+      case Op::mul: return is_power_of_two(node, 0) || is_power_of_two(node, 1);
+      default: return false;
+    }
+  }
+  [[nodiscard]] bool is_power_of_two(const Node& node, std::size_t i) const {
+    if (!is_constant(node, i)) return false;
+    const double value = value_of(argument(node, i));
+    return value > 0 && std::exp2(std::ilogb(value)) == value;
   }
 
   const Program& program_;

@@ -45,6 +45,11 @@ TEST(Least, FollowsFromTheFormula) {
       {"f32(abs(x_i32)) + 1", kNone},  // the smallest whole number has no positive one
       {"sum(abs(x_f32)) + 1", 1},
       {"sum(x_f32) + 1", kNone},
+      {"sum(exp(x_f32 - max(x_f32)))", 1},
+      {"sum(exp(x_f32 * 0.125 - max(x_f32 * 0.125)))", 1},
+      {"sum(exp(where(x_bool, x_f32, -30.0) - max(where(x_bool, x_f32, -30.0))))", 1},
+      {"sum(exp(x_f32 * 0.3 - max(x_f32 * 0.3)))", 0},  // may be contracted: exp(x * 0.3 - max)
+      {"sum(exp(x_f32 - max(x_f32 + 1)))", 0},
   };
   for (const Case& c : kCases) {
     EXPECT_EQ(least_of("y = " + std::string(c.value)), c.least) << c.value;
