@@ -494,8 +494,8 @@ TEST(Rows, ThatAreReadOnceBySoFewThreadsHaveMoreIfTheseSaveTime) {
       {"y = max(erf(x), axis=1)", bf16, "(21100,64):(64,1)", 4, 2, 8},
       {"y = mean(abs(x - r ), axis=1)", bf16, "(4,768):(768,1)", 128, 1, 8},
       {"y = mean(abs(x - r ), axis=1)", bf16, "(4,3088):(3088,1)", 512, 1, 8},
-      {"y = sum(x, axis=1)", f32, "(4,640):(640,1)", 64, 0, 4},
-      {"y = argmax(x, axis=1)", f32, "(885,279):(280,1)", 32, 0, 4},
+      {"y = sum(x, axis=1)", f32, "(4,640):(640,1)", 64, 3, 4},
+      {"y = argmax(x, axis=1)", f32, "(885,279):(280,1)", 32, 3, 4},
   };
   for (const RowOfThreads& row : kRows) {
     const std::string layout = row.layout, count = layout.substr(1, layout.find(',') - 1);
@@ -751,7 +751,7 @@ TEST(Rows, ThatFewBlocksReadOnceAreLoadedAtOnce) {
   EXPECT_EQ(held(f32, "(300,4768):(4768,1)", "300:1"), 0) << "blocks wait beside each other";
   EXPECT_EQ(held(f16, "(300,4765):(4765,1)", "300:1"), 3) << "but a loop would ask for ends";
   EXPECT_EQ(held(bf16, "(20,29640):(29640,1)", "20:1"), 8) << "vectors of 8";
-  EXPECT_EQ(held(f32, "(20,1536):(1536,1)", "20:1"), 0) << "vectors of 4 in one turn";
+  EXPECT_EQ(held(f32, "(20,1536):(1536,1)", "20:1"), 3) << "one turn has less code without a loop";
 }
 
 // 2404/106 of the sweep: 4.6 us by 80 blocks in 21 turns, 3.0 by clusters.

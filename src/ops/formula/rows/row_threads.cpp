@@ -37,8 +37,7 @@ constexpr int kMostThreadsOfWords = 64, kMostThreadsOfFew = 128;
 // Clocks of a thread that hardly any others hide: of an instruction for an element, and for each
 // reduction of threads of a warp that combine once more, or of a block's that meet.
 constexpr double kClocksOfInstruction = 1.5, kClocksOfTurn = 45, kClocksOfMeeting = 60;
-constexpr std::int64_t kMostAlone = 8;  // elements of a column
-constexpr int kVectorsOfTurn = 4;
+constexpr std::int64_t kMostAlone = 8;         // elements of a column
 constexpr std::int64_t kThreadsOfLarge = 512;  // of a block
 constexpr double kOfPlaces = 8;                // to find a vector in a row of several modes
 constexpr double kOfPlace = 4;  // instructions of an element, of a reduction that finds a place
@@ -338,7 +337,6 @@ bool takes_less_alone(const Plan& plan, const Rows& rows, std::int64_t length,
 bool waits_for_turns(const Plan& plan, const Rows& rows) {
   const auto count = vectors_across_rows(plan, rows);
   return count && *count * rows.row_threads <= device::kManyBlocks * kThreadsOfLarge &&
-         (plan.vector == 1 || rows.register_vectors > kVectorsOfTurn) &&
          rows.register_vectors <= kMostOfTurns;
 }
 

@@ -70,8 +70,8 @@ inline constexpr int kMostOfTurns = 16;  ///< vectors that a thread loads in one
                                     std::int64_t sharing);
 
 /// Whether a loop would be slower than loading all vectors of a thread (`register_vectors`) at
-/// once: each multiprocessor has one block or none, which waits for every turn. A single turn of
-/// elements is shorter without the loop's partial sums.
+/// once: each multiprocessor has one block or none, which waits for every turn. A single turn is
+/// shorter without the loop's partial sums.
 [[nodiscard]] bool waits_for_turns(const Plan& plan, const Rows& rows);
 
 }  // namespace tilejit::plan
