@@ -233,16 +233,16 @@ class Chooser {
 
   /// Whether strips half as wide leave the multiprocessor with the most of them less to do. They
   /// are lines, or half of them if vectors of small elements are shifted: these take more
-  /// instructions.
+  /// instructions. Shifted ones cut sectors, for which light formulas would wait.
   [[nodiscard]] bool spreads_evenly(int groups) const {
     const auto most_by = [&](int side) {
       return static_cast<double>(ceil_div(ceil_div(*count_, side), device::kMultiprocessors) *
                                  side);
     };
-    const bool shifts = std::ranges::any_of(plan_.operands, &Operand::shifted) && !is_shifted();
-    const int strip = groups / (shifts ? 1 : 2) * stored_bytes();
-    return count_ && strip >= device::kLineBytes &&
-           kGainOfEven * most_by(groups / 2) <= most_by(groups);
+    const bool shifts = std::ranges::any_of(plan_.operands, &Operand::shifted);
+    if (!count_ || (shifts && !has_heavy_values(plan_))) return false;
+    const int strip = groups / (shifts && !is_shifted() ? 1 : 2) * stored_bytes();
+    return strip >= device::kLineBytes && kGainOfEven * most_by(groups / 2) <= most_by(groups);
   }
 
   /// Bytes of a vector where it is stored.
