@@ -178,6 +178,18 @@ int turns_of(const Plan& plan, const Rows& rows) {
   return static_cast<int>(std::max<std::int64_t>(1, turns));
 }
 
+/// Whether threads that only reduce wait for few bytes in shared memory, and then again for
+/// elements that rows do not share: with so few, too little of other blocks is under way meanwhile.
+bool waits_twice(const Plan& plan, const Rows& rows) {
+  if (writes_elements(plan)) return false;
+  const auto waits = [&](const Operand& operand) {
+    return is_direct(plan, rows, operand) && varies_in_row(operand, rows);
+  };
+  const std::int64_t bytes =
+      kThreads / rows.row_threads * turns_of(plan, rows) * input_bytes_of_row(plan, rows);
+  return bytes > 0 && bytes < kLeastMoved && std::ranges::any_of(plan.operands, waits);
+}
+
 bool pins_other_knobs(const Tuning& tuning) {
   return tuning.threads || tuning.unroll || tuning.cluster || tuning.splits || tuning.atomics ||
          tuning.register_vectors || tuning.row_threads.value_or(1) > kMostRowThreads;
@@ -212,7 +224,8 @@ bool suits_staging(const Plan& plan, const Tuning& tuning) {
   if (count && *count * length < (narrow ? kLeastElements : kLeastElementsOfWords)) return false;
   if (count && has_wide_rows(plan, vectors, bytes) && moves_little(plan, *rows, *count * length))
     return false;
-  return share_rows(plan, *rows, tuning.row_threads).register_vectors > 0;
+  const Rows shared = share_rows(plan, *rows, tuning.row_threads);
+  return shared.register_vectors > 0 && !waits_twice(plan, shared);
 }
 
 bool reads_side_by_side(const Plan& plan) {
