@@ -28,6 +28,8 @@ constexpr std::int64_t kLightWeight = 8;    // of an element, whose formula call
 constexpr int kBytesOfResident = 20 * 4;
 constexpr int kMostVectors = 8;                    // of a thread
 constexpr double kBytesBetween = double{6 << 20};  // after which sectors are no longer in L1 caches
+constexpr std::int64_t kFewRead = std::int64_t{4} << 20;  // bytes, of which L2 caches have all
+constexpr std::int64_t kManyWritten = std::int64_t{32} << 20;
 
 /// Bytes that a thread reads and writes with a vector, without those that caches have.
 int bytes_of_vector(const Plan& plan) {
@@ -72,6 +74,28 @@ int threads_of(const Plan& plan) {
   return small ? kThreads / 2 : kThreads;
 }
 
+/// Bytes of a tensor of known extents, without those that the operand repeats.
+std::int64_t bytes_without_repeats(const Operand& operand) {
+  std::int64_t elements = 1;
+  for (const OperandMode& leaves : operand.modes) {
+    for (const Mode& leaf : leaves) {
+      if (!leaf.stride.is(0)) elements *= leaf.extent.value();
+    }
+  }
+  return elements * size_bytes(operand.dtype);
+}
+
+/// Whether caches have all that is read, and much is written, so that no load is worth waiting for.
+bool only_stores(const Plan& plan) {
+  std::int64_t read = 0, written = 0;
+  for (const Operand& operand : plan.operands) {
+    const std::int64_t bytes = bytes_without_repeats(operand);
+    if (operand.read) read += bytes;
+    if (operand.written) written += bytes;
+  }
+  return read <= kFewRead && written >= kManyWritten;
+}
+
 /// Vectors of a thread: as many as its formula and registers allow, until a block moves enough
 /// bytes; fewer if there is room on the device for more threads.
 int unroll_of(const Plan& plan) {
@@ -80,6 +104,7 @@ int unroll_of(const Plan& plan) {
   int unroll = vectors_in_flight(plan);
   while (unroll > 1 && unroll / 2 * bytes * kThreads >= kBytesOfBlock) unroll /= 2;
   if (!std::ranges::all_of(plan.extents, &Dim::is_known)) return unroll;
+  if (only_stores(plan)) return 1;
   const std::int64_t vectors = total_units(plan, {});
   while (unroll > 1 && vectors <= unroll / 2 * 2 * device::kThreadsAtOnce) unroll /= 2;
   return unroll;
