@@ -54,7 +54,7 @@ class Bounds {
       case Op::max: return of_maximum(node);
       case Op::where: return std::min(least(node, 1), least(node, 2));
       case Op::cast: return of_cast(node);
-      case Op::reduce_sum: return of_sum(node);
+      case Op::reduce_sum: return least(node, 0) >= 0 ? 0 : kNone;
       default: return kNone;
     }
   }
@@ -76,45 +76,50 @@ class Bounds {
     return is_constant(node, 1) ? other : std::min(one, other);
   }
 
-  /// Of exponentials below their maximum, one is that of 0.
-  [[nodiscard]] double of_sum(const Node& node) const {
-    if (least(node, 0) < 0) return kNone;
-    const Node& weight = argument(node, 0);
-    if (weight.op != Op::exp || argument(weight, 0).op != Op::sub) return 0;
-    const Node& below = argument(weight, 0);
-    const Node& maximum = argument(below, 1);
-    const bool has_maximum = maximum.op == Op::reduce_max && maximum.axes == node.axes &&
-                             maximum.args[0] == below.args[0] && is_rounded(argument(below, 0));
-    return has_maximum ? 1 : 0;
-  }
-
-  /// Whether the node is the same number wherever it is used. A product is not if the compiler
-  /// contracts it with the subtraction of a maximum.
-  [[nodiscard]] bool is_rounded(const Node& node) const {
-    switch (node.op) {
-      case Op::constant:
-      case Op::load:
-      case Op::add:
-      case Op::sub:
-      case Op::min:
-      case Op::max:
-      case Op::clamp: return true;
-      case Op::where: return is_rounded(argument(node, 1)) && is_rounded(argument(node, 2));
-      case Op::mul: return is_power_of_two(node, 0) || is_power_of_two(node, 1);
-      default: return false;
-    }
-  }
-  [[nodiscard]] bool is_power_of_two(const Node& node, std::size_t i) const {
-    if (!is_constant(node, i)) return false;
-    const double value = value_of(argument(node, i));
-    return value > 0 && std::exp2(std::ilogb(value)) == value;
-  }
-
   const Program& program_;
   std::vector<double> least_;
 };
 
+bool is_exact_factor(const Node& node) {
+  return node.op == Op::constant && is_power_of_two(value_of(node));
+}
+
+/// Whether the node is the same number wherever it is used. An inexact product is not if the
+/// compiler contracts it with an addition in one place, and not in another.
+bool is_rounded(const Program& program, const Node& node) {
+  const auto argument = [&](std::size_t i) -> const Node& {
+    return program.nodes[static_cast<std::size_t>(node.args[i])];
+  };
+  switch (node.op) {
+    case Op::constant:
+    case Op::load: return true;
+    case Op::cast: return is_rounded(program, argument(0));
+    case Op::mul:
+      if (!is_exact_factor(argument(0)) && !is_exact_factor(argument(1))) return false;
+      [[fallthrough]];
+    case Op::add:
+    case Op::sub:
+    case Op::min:
+    case Op::max: return is_rounded(program, argument(0)) && is_rounded(program, argument(1));
+    case Op::where: return is_rounded(program, argument(1)) && is_rounded(program, argument(2));
+    default: return false;
+  }
+}
+
 }  // namespace
+
+bool sums_below_maximum(const Program& program, const Node& node) {
+  const auto argument = [&](const Node& of, std::size_t i) -> const Node& {
+    return program.nodes[static_cast<std::size_t>(of.args[i])];
+  };
+  if (node.op != Op::reduce_sum) return false;
+  const Node& weight = argument(node, 0);
+  if (weight.op != Op::exp || argument(weight, 0).op != Op::sub) return false;
+  const Node& below = argument(weight, 0);
+  const Node& maximum = argument(below, 1);
+  return maximum.op == Op::reduce_max && maximum.axes == node.axes &&
+         maximum.args[0] == below.args[0] && is_rounded(program, argument(below, 0));
+}
 
 std::vector<double> least_values(const Program& program) {
   return Bounds(program).take();

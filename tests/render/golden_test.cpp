@@ -352,7 +352,7 @@ TEST(Render, ValuesOfScannedColumnsAreHeldInThePlaceOfInputs) {
 }
 
 // 6022/229 of the sweep: 263 us with 255 registers, 195 with the 76 that branches leave.
-TEST(Render, SinesOfHeldColumnsKeepTheirBranches) {
+TEST(Render, SinesKeepTheirBranchesWhereThreadsHoldManyElements) {
   const auto has_branches = [](const char* formula, const char* rows = "1023") {
     const std::string x = std::string("(") + rows + ",77768):(77768,1)";
     const Fused op{.tensors = {{"x", f16, x}, {"y", f16, x}}, .formula = formula, .axis = {0}};

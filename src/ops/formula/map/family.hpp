@@ -8,6 +8,7 @@ namespace tilejit::plan {
 /// so the cubin has two entry points: `kernel_name` for totals below 2^31, and `kernel_name` +
 /// "_wide".
 enum class IndexWidth : std::uint8_t { narrow, wide, both };
+inline constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;  ///< numbers below are narrow
 [[nodiscard]] std::string_view to_string(IndexWidth width) noexcept;
 
 /// Threads take vectors in any order (template fused_map.cu).

@@ -38,7 +38,6 @@
 namespace tilejit::plan {
 namespace {
 
-constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
 // Along which vectors lie, if another output than the first one decides.
 constexpr std::int64_t kLeastExtent = 32;
 // Rows of an output whose order inputs may overrule: they are aligned, or shorter than this.

@@ -17,8 +17,6 @@ using plan::Operand;
 using plan::OperandMode;
 using plan::Param;
 
-constexpr std::int64_t kMostOfNarrow = std::int64_t{1} << 31;
-
 // Sines of a thread that are under way at once without branches. Of more, registers would not hold
 // what each needs.
 constexpr int kMostSines = 32;
@@ -205,7 +203,7 @@ Code HeaderWriter::share_of(const OperandMode& leaves, std::size_t m,
                            .leaf_by_leaf = true};
   const bool tile = std::holds_alternative<plan::Tile>(plan_.family);
   // Each line of a square is found by itself, and 32 bits divide faster.
-  if (tile && plan_.extents[m].is_known() && plan_.extents[m].value() < kMostOfNarrow) {
+  if (tile && plan_.extents[m].is_known() && plan_.extents[m].value() < plan::kNarrowLimit) {
     style.quotient = [](const std::string& value, const Dim& divisor) {
       return fmt::format("i64(u32({}) / {}u)", value, divisor.value());
     };

@@ -223,8 +223,23 @@ void hold_values_of_elements(const plan::Plan& plan, Passes& passes) {
   if (std::ranges::count(held, true) * elements <= most) passes.held = std::move(held);
 }
 
+/// Whether anything but shared values, which threads may hold instead, is made of a row's inputs.
+bool needs_inputs_besides(const plan::Plan& plan, const std::vector<bool>& shared) {
+  const std::vector<Node>& nodes = plan.program.nodes;
+  const auto is_input = [&](NodeId id) {
+    if (id == kNoNode || nodes[static_cast<std::size_t>(id)].op != expr::Op::load) return false;
+    const auto source = static_cast<std::size_t>(nodes[static_cast<std::size_t>(id)].source);
+    return plan::varies_in_row(plan.operands[source], *plan::rows_of(plan));
+  };
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!shared[i] && std::ranges::any_of(nodes[i].args, is_input)) return true;
+  }
+  return std::ranges::any_of(plan.program.stores,
+                             [&](const expr::Store& store) { return is_input(store.value); });
+}
+
 /// Threads of scanned columns hold what conditions would have them compute twice, for the totals of
-/// a chunk and for its places, if that takes no more registers than the inputs that it replaces.
+/// a chunk and for its places, in place of the inputs, if that takes no more registers than these.
 void hold_values_of_chunks(const plan::Plan& plan, Passes& passes) {
   const auto* const scan = std::get_if<plan::Scan>(&plan.family);
   if (scan == nullptr || scan->along() || scan->row_threads == 1 || scan->splits > 1 ||
@@ -237,6 +252,7 @@ void hold_values_of_chunks(const plan::Plan& plan, Passes& passes) {
   for (std::size_t i = 0; i < nodes.size(); ++i)
     cost += shared[i] ? cost_with_approximation(nodes[i]) : 0;
   if (cost < kHeavyOfChunk) return;
+  if (needs_inputs_besides(plan, shared)) return;
   std::vector<bool> held = last_of_shared(plan, passes_of, shared);
   if (std::ranges::count(held, true) * plan.vector <= plan::registers_of_held(plan, *scan))
     passes.held = std::move(held);
