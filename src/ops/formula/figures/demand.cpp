@@ -41,7 +41,7 @@ std::size_t index(NodeId id) {
 
 /// Bytes of memory that holds an operand, in whole bursts, or sectors of what is written: runs of
 /// neighbours, as far apart as the layout says.
-double bytes_by_sectors(const Operand& operand, const Plan& plan, const SymbolValues& symbols) {
+double bytes_touched(const Operand& operand, const SymbolValues& symbols) {
   plan::Steps modes;
   for (std::size_t m = 0; m < operand.modes.size(); ++m) {
     for (const Mode& leaf : operand.modes[m]) {
@@ -49,7 +49,6 @@ double bytes_by_sectors(const Operand& operand, const Plan& plan, const SymbolVa
       if (extent.value_or(1) > 1 && stride.value_or(0) != 0) modes.emplace_back(*stride, *extent);
     }
   }
-  (void)plan;
   double elements = 1;
   for (const auto& [stride, extent] : modes) elements *= static_cast<double>(extent);
   const std::int64_t unit = operand.written ? device::kSectorBytes : device::kBurstBytes;
@@ -228,7 +227,7 @@ std::optional<Demand> demand_of(const Plan& plan, const Figures& figures,
   const bool scans = plan::direction_of(plan).has_value();
   for (std::size_t i = 0; i < plan.operands.size(); ++i) {
     const Operand& operand = plan.operands[i];
-    const double bytes = bytes_by_sectors(operand, plan, symbols);
+    const double bytes = bytes_touched(operand, symbols);
     if (operand.read) demand.bytes += bytes;
     if (operand.written) demand.bytes += bytes + kBytesOfCut * cut_sectors(plan, operand, elements);
     if (operand.read && !held && !scans) demand.again += (times - 1) * bytes;

@@ -41,12 +41,12 @@ constexpr std::int64_t kMostAlone = 8;         // elements of a column
 constexpr std::int64_t kThreadsOfLarge = 512;  // of a block
 constexpr double kOfPlaces = 8;                // to find a vector in a row of several modes
 constexpr double kOfPlace = 4;  // instructions of an element, of a reduction that finds a place
-// Registers of a thread beside the values that it holds of a row, about; how many of these leave
-// room for one turn of all threads; and the steps and elements of a vector of which more threads
-// have a part.
-constexpr int kRegistersBesideValues = 20, kMostOfTurn = 24;
+// Registers of a thread beside the values that it holds of a row, about; how many values leave room
+// for one turn of all threads; and the steps and elements of a vector of which more threads have a
+// part.
+constexpr int kRegistersBesideValues = 20, kMostValuesOfTurn = 24;
 constexpr int kLeastStepsOfTurn = 4, kFewElements = 4;
-constexpr int kThreadsOfBlock = 128;
+constexpr int kThreadsOfBlock = 128;  // by which registers are given
 constexpr double kBytesOfBriefStores = 32.0 * device::kBytesUnderWay;
 
 /// Whether the operand's elements come from memory once for each row, not from caches.
@@ -173,7 +173,7 @@ int threads_of_turns(const Plan& plan, const Rows& rows, std::int64_t vectors) {
   const int access = least_access(plan, rows);
   const int least = access == device::kWidestAccess ? 2 * device::kSectorBytes : device::kLineBytes;
   if (fewer.row_threads * access >= least &&
-      values_of_thread(plan, fewer, vectors) <= kMostOfTurn &&
+      values_of_thread(plan, fewer, vectors) <= kMostValuesOfTurn &&
       turns_of_held(plan, fewer, vectors) <= 1)
     return fewer.row_threads;
   const std::int64_t steps = ceil_div(vectors, threads);

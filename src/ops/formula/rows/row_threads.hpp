@@ -21,8 +21,8 @@ inline constexpr int kMostOfTurns = 16;  ///< vectors that a thread loads in one
 /// Bytes of the narrowest access to a row's inputs.
 [[nodiscard]] int least_access(const Plan& plan, const Rows& rows);
 
-/// Threads of a row that a block holds: half or twice those of `rows` if these take a second turn
-/// on the device that is not full, and loads less at a time.
+/// Threads of a row that a block holds: half or twice those of `rows`, if with these the device
+/// takes a second turn that is not full; else as many.
 [[nodiscard]] int threads_of_turns(const Plan& plan, const Rows& rows, std::int64_t vectors);
 
 /// Whether rows that lie alike are stored in so little time that what blocks compute at first

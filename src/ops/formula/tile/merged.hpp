@@ -12,8 +12,8 @@ namespace tilejit::plan {
 /// The first modes of the space that are planned as one.
 struct MergedModes {
   std::size_t count = 1;  ///< 1: none
-  std::optional<std::size_t> leader =
-      {};  ///< the tensor in whose order modes are; or the planner's
+  /// The tensor whose order modes follow; none: the order that the planner chooses.
+  std::optional<std::size_t> leader = {};
 };
 
 /// The modes that tiles had better have as one:
