@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "box/extents.hpp"
@@ -151,6 +152,26 @@ TEST(Boxes, StoreAnOutputInAnotherOrderBySectors) {
   ASSERT_EQ(box->transposed.size(), 1U);
   EXPECT_EQ(box->transposed[0].tensor, 2);
   EXPECT_EQ(box->extents[1], 3) << "whole runs of the output";
+}
+
+// So do vectors of which other blocks store the rest of a sector (2918/61 of the sweep).
+TEST(Boxes, StoreShortRowsOfAnOutputBySectors) {
+  const char* const x = "(4,10000,5,2,10):(20,400,80,1,2)";
+  const auto plan_with = [&](const char* z) {
+    Fused op = test::make_op(bf16, {{"x", x}, {"y", "(4,10000,5,2,10):(1000000,100,20,10,1)"}},
+                             "y = sin(x); z = y * y * y");
+    op.tensors[1].dtype = f32;
+    op.tensors.push_back({.name = "z", .dtype = bf16, .layout = z});
+    return plan_of(op);
+  };
+  const Plan cut = plan_with("(4,10000,5,2,10):(10,200,40,2000000,1)");
+  const auto* const box = std::get_if<Box>(&cut.family);
+  ASSERT_NE(box, nullptr);
+  EXPECT_EQ(box->extents[0], 10);
+  EXPECT_EQ(box->extents[3], 4) << "the rows that share sectors";
+  EXPECT_EQ(std::ranges::count(box->transposed, 2, &Transposed::tensor), 1);
+  const Plan whole = plan_with("(4,10000,5,2,10):(1000000,100,20,10,1)");
+  EXPECT_EQ(template_name(whole), "fused_map");
 }
 
 // A heavy formula of few elements has vectors of one, so that it has threads enough.

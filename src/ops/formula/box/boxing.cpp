@@ -47,6 +47,18 @@ constexpr std::int64_t kLongRun = 512;        // bytes
 constexpr std::int64_t kLeastShorter = 2048;  // elements
 constexpr double kFewCycles = 0.02;
 
+/// What a block of a map takes of each mode, about.
+std::vector<std::int64_t> block_of_map(const Plan& plan) {
+  std::vector<std::int64_t> block(plan.extents.size(), 1);
+  std::int64_t left = units_per_block(plan);
+  for (const std::size_t m : order_of_vectors(plan)) {
+    const std::int64_t unit = unit_extent(plan, m), extent = plan.extents[m].value();
+    block[m] = std::min(extent, left * unit);
+    left = std::max<std::int64_t>(1, left * unit / extent);
+  }
+  return block;
+}
+
 class Boxing {
  public:
   explicit Boxing(const Plan& plan) : plan_(plan), all_(plan.extents.size()) {
@@ -64,7 +76,7 @@ class Boxing {
     stage(kSharedCycles);
     // Tiles stage what they transpose, too, and elements of a box take no index arithmetic.
     const bool by_elements = plan_.vector == 1 || std::holds_alternative<Tile>(plan_.family);
-    if (box_.transposed.empty() && by_elements) stage(0);
+    if (box_.transposed.empty() && (by_elements || map_cuts_sectors())) stage(0);
     if (box_.transposed.empty()) return std::nullopt;
     lay_out_vectors();
     return finished();
@@ -86,6 +98,12 @@ class Boxing {
   }
 
  private:
+  /// Whether threads of a map would store parts of sectors at different times.
+  [[nodiscard]] bool map_cuts_sectors() const {
+    return total_units(plan_, {}) > device::kThreadsAtOnce &&
+           cycles_of_cuts(plan_, block_of_map(plan_)) > 0;
+  }
+
   /// Lays out, for vectors if as many operands can be copied by runs.
   void lay_out_vectors() {
     vector_ = 1;
@@ -469,18 +487,6 @@ bool can_have_boxes(const Plan& plan, std::int64_t least) {
   Dim elements = 1;
   for (const Dim& extent : plan.extents) elements = elements * extent;
   return elements.value() >= least;
-}
-
-/// What a block of a map takes of each mode, about.
-std::vector<std::int64_t> block_of_map(const Plan& plan) {
-  std::vector<std::int64_t> block(plan.extents.size(), 1);
-  std::int64_t left = units_per_block(plan);
-  for (const std::size_t m : order_of_vectors(plan)) {
-    const std::int64_t unit = unit_extent(plan, m), extent = plan.extents[m].value();
-    block[m] = std::min(extent, left * unit);
-    left = std::max<std::int64_t>(1, left * unit / extent);
-  }
-  return block;
 }
 
 double cycles_of_shifts(const Plan& plan) {

@@ -280,8 +280,7 @@ double cycles_of_meetings(const Plan& plan, const std::vector<std::int64_t>& blo
 double cycles_of_cuts(const Plan& plan, const std::vector<std::int64_t>& block) {
   double cuts = 0;
   for (const Operand& operand : plan.operands) {
-    if (operand.written && operand.reach == Reach::strided)
-      cuts += cuts_per_element(operand, plan.extents, block);
+    if (operand.written) cuts += cuts_per_element(operand, plan.extents, block);
   }
   return kCyclesOfMeeting * cuts;
 }

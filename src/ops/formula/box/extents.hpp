@@ -28,7 +28,8 @@ namespace tilejit::plan {
 /// of outputs.
 [[nodiscard]] double cycles_of_meetings(const Plan& plan, const std::vector<std::int64_t>& block);
 
-/// The same of the outputs with gaps of a map whose blocks take `block[m]` coordinates of mode m.
+/// The same of a map whose blocks take `block[m]` coordinates of mode m, where other blocks store
+/// between these.
 [[nodiscard]] double cycles_of_cuts(const Plan& plan, const std::vector<std::int64_t>& block);
 
 }  // namespace tilejit::plan

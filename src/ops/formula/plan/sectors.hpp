@@ -35,8 +35,8 @@ using Steps = std::vector<std::pair<std::int64_t, std::int64_t>>;
                                           const std::vector<std::int64_t>& block,
                                           std::int64_t piece_bytes = device::kSectorBytes);
 
-/// The same of an output whose neighbours along mode 0 are apart, for blocks of `block[m]`
-/// coordinates: other blocks may store what lies between these.
+/// The same for blocks of `block[m]` coordinates that are side by side in the space, but not in the
+/// operand: other blocks may store what lies between these.
 [[nodiscard]] double cuts_per_element(const Operand& operand, const std::vector<Dim>& extents,
                                       const std::vector<std::int64_t>& block);
 
