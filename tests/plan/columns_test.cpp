@@ -772,6 +772,7 @@ TEST(Columns, ThatAreFewHaveBatchesThatAreAboutAsFull) {
   EXPECT_EQ(batch(227), 4);
   EXPECT_EQ(batch(191), 4) << "two batches anyway";
   EXPECT_EQ(plan_of_columns(f16, 4134, 256, "y = sum(x)").unroll, 6) << "nine, by five and four";
+  EXPECT_EQ(plan_of_columns(f16, 4134, 256, "y = sum(erf(x))").unroll, 5) << "heavy";
 }
 
 // 1902/209 of the sweep: batches of four left each multiprocessor one block of 512 threads, of

@@ -214,6 +214,7 @@ TEST(Scan, PeeledRowsHaveShorterVectorsIfStepsThenHaveAQuarterFewerElements) {
   EXPECT_EQ(vector_of("(195758,257):(257,1)"), 4);
   EXPECT_EQ(vector_of("(29810,1023):(1023,1)"), 8);
   EXPECT_EQ(vector_of("(195758,256):(256,1)"), 8) << "one step";
+  EXPECT_EQ(vector_of("(7840,353):(353,1)"), 8) << "few rows";
 }
 
 // 1001/16 of the sweep: 155 us by 8 threads a column, whose vectors are shifted.

@@ -49,11 +49,10 @@ int wanted_batch(const Plan& plan, const Rows& rows, std::int64_t length, std::i
   if (narrow || (has_narrow_loads(plan, rows) && fills_batches(steps))) return kBatchOfBytes;
   const std::int64_t blocks = ceil_div(count * threads, std::int64_t{plan.threads});
   const bool few = blocks <= device::kManyBlocks && length >= kLargeBatch * threads;
-  // Batches have as many, about, and an even number: by five, each load may wait for the one
-  // before.
+  // Batches have as many, about. By five of a light formula, each load waits for the one before.
   if (few) {
     const std::int64_t each = ceil_div(steps, ceil_div(steps, std::int64_t{kLargeBatch}));
-    return static_cast<int>(each + each % 2);
+    return static_cast<int>(has_heavy_values(plan) ? each : each + each % 2);
   }
   // What has centres moves them together for each batch.
   const bool moves = plan.vector <= 2 && has_centres(plan) && fills_batches(steps);

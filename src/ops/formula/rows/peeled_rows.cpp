@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "device/access.hpp"
+#include "device/scale.hpp"
 #include "plan/launch_shape.hpp"
 #include "plan/vectors.hpp"
 #include "rows/rows.hpp"
@@ -14,6 +15,8 @@ constexpr int kLongVector = 8;  // of which a half is loaded by 8 bytes
 // Steps that have so many elements less save more than accesses to half as many cost.
 constexpr std::int64_t kFuller = 5, kEmptier = 6;
 constexpr std::int64_t kFullerOfScan = 3, kEmptierOfScan = 4;  // whose steps exchange totals
+// Threads of scanned rows, of which instructions rather than latencies take the time.
+constexpr std::int64_t kManyScanning = 4 * device::kMostThreadsAtOnce;
 
 bool are_held_alone(const Rows& rows) {
   return rows.along() && rows.register_vectors > 0 && rows.cluster == 1 && rows.splits == 1;
@@ -51,6 +54,8 @@ void fill_steps(Plan& plan) {
   });
   const Rows& rows = *rows_of(plan);
   if (!plan.peeled || plan.vector != kLongVector || !wide || has_weights || !are_held_alone(rows))
+    return;
+  if (scans && vectors_across_rows(plan, rows).value_or(0) * rows.row_threads < kManyScanning)
     return;
   Plan shorter = by_vectors_of(plan, kLongVector / 2);
   const Rows& other = *rows_of(shorter);
