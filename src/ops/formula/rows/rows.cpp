@@ -6,6 +6,7 @@
 #include "device/access.hpp"
 #include "device/device.hpp"
 #include "device/scale.hpp"
+#include "rows/column_shape.hpp"
 #include "rows/row_threads.hpp"
 
 namespace tilejit::plan {
@@ -108,6 +109,16 @@ std::int64_t bytes_across(const Plan& plan, const Rows& rows) {
       widest = std::max<std::int64_t>(widest, size_bytes(operand.dtype));
   }
   return plan.threads / rows.row_threads * plan.vector * widest;
+}
+
+/// Bytes that loops move in a microsecond, over strips of a line or along rows, and over narrower
+/// ones: odd strips below a sector share each of theirs with others.
+double bytes_of_loops(const Plan& plan, const Rows& rows) {
+  const std::int64_t across = rows.along() ? device::kLineBytes : bytes_across(plan, rows);
+  if (across >= device::kLineBytes) return kBytesOfLoops;
+  if (across >= device::kSectorBytes || !are_odd_elements(plan)) return kBytesOfNarrow;
+  return kBytesOfNarrow * static_cast<double>(2 * across) /
+         static_cast<double>(across + device::kSectorBytes);
 }
 
 /// What a block goes through, pass by pass: their number, and the bytes per vector of the space in
@@ -352,9 +363,8 @@ bool leaves_device_idle(const Plan& plan) {
                               ? kBytesOfBlockUs
                               : std::min(kBytesOfBlockUs, static_cast<double>(busy) * plan.unroll *
                                                               of_vector / kUnderWayUs);
-  const bool narrow = !rows->along() && bytes_across(plan, *rows) < device::kLineBytes;
   const double of_all =
-      std::min(narrow ? kBytesOfNarrow : kBytesOfLoops, static_cast<double>(at_once) * of_block);
+      std::min(bytes_of_loops(plan, *rows), static_cast<double>(at_once) * of_block);
   return bytes / of_all > (passes.count - 1) * device::kKernelUs + bytes / kBytesOfAll;
 }
 
