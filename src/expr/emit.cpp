@@ -238,7 +238,7 @@ class Emitter {
     const double value =
         std::visit([](auto constant) { return static_cast<double>(constant); }, divisor.constant);
     return value >= 1 && value < kMostWhole && value == std::floor(value) &&
-           !is_power_of_two(value);
+           std::exp2(std::ilogb(value)) != value;
   }
   // Whether many values of the node are 0, as those of masks, relu and whole numbers are.
   bool makes_zeros(const Node& n) const {
@@ -274,12 +274,10 @@ class Emitter {
     return n.op == Op::div && is_exact_single(n) &&
            is_often_zero_[static_cast<std::size_t>(n.args[0])];
   }
-  // Whether the node divides in single precision by what is 1 at least, as `abs(x) + 1` is, or the
-  // sum of a softmax.
+  // Whether the node divides in single precision by what is 1 at least, as `abs(x) + 1` is.
   bool divides_from_one(const Node& n) const {
     return n.op == Op::div && is_exact_single(n) && node(n.args[1]).op != Op::constant &&
-           (least_[static_cast<std::size_t>(n.args[1])] >= 1 ||
-            sums_below_maximum(program_, node(n.args[1])));
+           least_[static_cast<std::size_t>(n.args[1])] >= 1;
   }
   // Whether the node is a root, or one over it, in single precision of what is far above denormal
   // numbers.

@@ -80,46 +80,7 @@ class Bounds {
   std::vector<double> least_;
 };
 
-bool is_exact_factor(const Node& node) {
-  return node.op == Op::constant && is_power_of_two(value_of(node));
-}
-
-/// Whether the node is the same number wherever it is used. An inexact product is not if the
-/// compiler contracts it with an addition in one place, and not in another.
-bool is_rounded(const Program& program, const Node& node) {
-  const auto argument = [&](std::size_t i) -> const Node& {
-    return program.nodes[static_cast<std::size_t>(node.args[i])];
-  };
-  switch (node.op) {
-    case Op::constant:
-    case Op::load: return true;
-    case Op::cast: return is_rounded(program, argument(0));
-    case Op::mul:
-      if (!is_exact_factor(argument(0)) && !is_exact_factor(argument(1))) return false;
-      [[fallthrough]];
-    case Op::add:
-    case Op::sub:
-    case Op::min:
-    case Op::max: return is_rounded(program, argument(0)) && is_rounded(program, argument(1));
-    case Op::where: return is_rounded(program, argument(1)) && is_rounded(program, argument(2));
-    default: return false;
-  }
-}
-
 }  // namespace
-
-bool sums_below_maximum(const Program& program, const Node& node) {
-  const auto argument = [&](const Node& of, std::size_t i) -> const Node& {
-    return program.nodes[static_cast<std::size_t>(of.args[i])];
-  };
-  if (node.op != Op::reduce_sum) return false;
-  const Node& weight = argument(node, 0);
-  if (weight.op != Op::exp || argument(weight, 0).op != Op::sub) return false;
-  const Node& below = argument(weight, 0);
-  const Node& maximum = argument(below, 1);
-  return maximum.op == Op::reduce_max && maximum.axes == node.axes &&
-         maximum.args[0] == below.args[0] && is_rounded(program, argument(below, 0));
-}
 
 std::vector<double> least_values(const Program& program) {
   return Bounds(program).take();

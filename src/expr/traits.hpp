@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <string_view>
 
@@ -68,11 +67,6 @@ extern const std::array<Traits, kOps> kTraits;  // in the order of the enumerati
 [[nodiscard]] inline std::string_view approximation(const Node& node) noexcept {
   const bool narrow = is_floating(node.type) && size_bytes(node.type) <= 2;
   return narrow ? traits(node.op).approximation : std::string_view();
-}
-
-/// Whether products by `value` are exact.
-[[nodiscard]] inline bool is_power_of_two(double value) noexcept {
-  return value > 0 && std::exp2(std::ilogb(value)) == value;
 }
 
 /// The type of memory that holds the node's value as it is computed: f32 for narrower floats, but

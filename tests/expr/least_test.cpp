@@ -45,26 +45,10 @@ TEST(Least, FollowsFromTheFormula) {
       {"f32(abs(x_i32)) + 1", kNone},  // the smallest whole number has no positive one
       {"sum(abs(x_f32)) + 1", 1},
       {"sum(x_f32) + 1", kNone},
-      {"sum(exp(x_f32 - max(x_f32)))", 0},  // of an empty row
   };
   for (const Case& c : kCases) {
     EXPECT_EQ(least_of("y = " + std::string(c.value)), c.least) << c.value;
   }
-}
-
-TEST(Least, OneOfExponentialsBelowTheirMaximumIsThatOfZero) {
-  const auto sums_so = [](const std::string& value) {
-    const Program program = compile_formula("y = " + value, scope_for("y = " + value, f32));
-    const NodeId stored = program.stores.front().value;
-    return sums_below_maximum(program, program.nodes[static_cast<std::size_t>(stored)]);
-  };
-  EXPECT_TRUE(sums_so("sum(exp(x_f32 - max(x_f32)))"));
-  EXPECT_TRUE(sums_so("sum(exp(x_f32 * 0.125 - max(x_f32 * 0.125)))"));
-  EXPECT_TRUE(sums_so("sum(exp(where(x_bool, x_f32, -30.0) - max(where(x_bool, x_f32, -30.0))))"));
-  EXPECT_FALSE(sums_so("sum(exp(x_f32 * 0.3 - max(x_f32 * 0.3)))")) << "exp(x * 0.3 - max)";
-  EXPECT_FALSE(sums_so("sum(exp(x_f32 * 0.3 + 1 - max(x_f32 * 0.3 + 1)))"));
-  EXPECT_FALSE(sums_so("sum(exp(x_f32 - max(x_f32 + 1)))"));
-  EXPECT_FALSE(sums_so("sum(x_f32 - max(x_f32))"));
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include "tile/dependent.cuh"
 #include "tile/turned.cuh"
 #include "tile/math.cuh"
-#include "tile/division.cuh"
 
 using namespace tile;
 
@@ -132,7 +131,7 @@ TILE_DEVICE void formula(const Params& p, const Results& r, float t0, float& y1)
   const float v2 = v0 - v1;
   const float v3 = expf(v2);
   const float v4 = r.v4;
-  const float v5 = math::div_from_one(v3, v4);
+  const float v5 = v3 / v4;
   y1 = v5;
 }
 

@@ -9,7 +9,6 @@
 #include "tile/staged.cuh"
 #include "tile/f16.cuh"
 #include "tile/math.cuh"
-#include "tile/division.cuh"
 
 using namespace tile;
 
@@ -128,7 +127,7 @@ TILE_DEVICE void formula(const Params& p, const Results& r, float t0, float t1, 
   const float v5 = v3 - v4;
   const float v6 = expf(v5);
   const float v7 = r.v7;
-  const float v8 = math::div_from_one(v6, v7);
+  const float v8 = v6 / v7;
   y2 = v8;
 }
 
