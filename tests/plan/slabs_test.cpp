@@ -280,5 +280,13 @@ TEST(Slabs, NeedAsynchronousCopies) {
   EXPECT_NE(slabs_of(plan_of(op, {.major = 8, .minor = 0})), nullptr);
 }
 
+// A slab holds columns of inputs; a formula of places alone has none.
+TEST(Slabs, NeedAnInput) {
+  Fused op = test::make_op(bf16, {{"y", "(100000,41,3):(123,3,1)"}},
+                           "v = cast(iota(1) % 7, bf16)\ny = v / sum(v)");
+  op.axis = {1};
+  EXPECT_EQ(slabs_of(plan_of(op)), nullptr);
+}
+
 }  // namespace
 }  // namespace tilejit::plan
