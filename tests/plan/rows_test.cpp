@@ -1,5 +1,6 @@
 // How reductions are planned: which modes are a row, and who shares it.
 #include "rows/rows.hpp"
+#include "core/integer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -171,6 +172,17 @@ TEST(Rows, ThatAreStoredInLittleTimeHaveBlocksThatStoreWhileOthersCompute) {
   };
   EXPECT_EQ(alike("1047"), 3);
   EXPECT_EQ(alike("3000"), 35) << "the first blocks compute for little of the time";
+}
+
+// Alike rows are counted without their length, which only the launch knows.
+TEST(Rows, ThatAreAlikeMayHaveASymbolAsLength) {
+  Fused op =
+      test::make_op(f32, {{"x", "(4896,N):(0,1)"}, {"y", "(4896,N):(N,1)"}}, "y = x - sum(x)");
+  op.axis = {1};
+  const Plan plan = plan_of(op);
+  ASSERT_NE(rows_of(plan), nullptr);
+  ASSERT_GT(rows_of(plan)->alike, 1);
+  EXPECT_EQ(total_units(plan, {}), core::ceil_div(4896, rows_of(plan)->alike));
 }
 
 TEST(Rows, OfLongFormulasHaveNarrowerVectorsWhereTheyAreFewAndShort) {

@@ -96,9 +96,9 @@ int dynamic_shared_bytes(const Plan& plan) {
 std::int64_t total_units(const Plan& plan, const SymbolValues& symbols) {
   Dim total = 1;
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {
-    const std::int64_t extent = counted_extent(plan, m).evaluate(symbols),
-                       per = unit_extent(plan, m);
-    if (per != 0) total = total * Dim(core::ceil_div(extent, per));
+    const std::int64_t per = unit_extent(plan, m);
+    if (per == 0) continue;  // a reduced mode, whose extent need not be known
+    total = total * Dim(core::ceil_div(counted_extent(plan, m).evaluate(symbols), per));
   }
   return total.value();
 }
