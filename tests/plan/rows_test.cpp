@@ -1,6 +1,5 @@
 // How reductions are planned: which modes are a row, and who shares it.
 #include "rows/rows.hpp"
-#include "core/integer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "core/integer.hpp"
 #include "plan/plans.hpp"
 #include "support/specs.hpp"
 #include "tilejit/error.hpp"

@@ -97,7 +97,7 @@ std::int64_t total_units(const Plan& plan, const SymbolValues& symbols) {
   Dim total = 1;
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {
     const std::int64_t per = unit_extent(plan, m);
-    if (per == 0) continue;  // a reduced mode, whose extent need not be known
+    if (per == 0) continue;  // a unit has all of it, known or not
     total = total * Dim(core::ceil_div(counted_extent(plan, m).evaluate(symbols), per));
   }
   return total.value();

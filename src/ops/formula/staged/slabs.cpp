@@ -263,7 +263,7 @@ std::optional<Plan> plan_by_slabs(const Plan& plan) {
   // A multiprocessor has two blocks, so that one's copies go on while the other computes.
   const int room = device::device_of(plan.target).shared_bytes / 2 - kBytesBesides;
   if (std::ranges::any_of(slabs.operands, is_elsewhere) || !are_narrow(slabs, staged) ||
-      input_bytes_of_row(slabs, staged) == 0)  // rows of places alone have nothing to stage
+      input_bytes_of_row(slabs, staged) == 0)  // nothing to stage
     return std::nullopt;
   const std::int64_t many = std::int64_t{1} << 40;
   const std::int64_t count = vectors_across_rows(slabs, staged).value_or(many);
