@@ -594,7 +594,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   const int group = kAbreast ? threadIdx.x % kGroups : threadIdx.x / kRowThreads;
   const u32 index = blockIdx.x / kBlocksOfRow * kGroups + group, total = u32(p.total);
 #if USES_CLUSTER
-  if (threadIdx.x < 2) init_barrier(&shared.cluster.arrived[threadIdx.x]);
+  shared.cluster.init_barriers();
   cluster_arrive();
 #endif
   const bool active =

@@ -131,7 +131,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   Shared& shared = *reinterpret_cast<Shared*>(staging + kStagedBytes);
   follow_previous_kernel();
 #if USES_CLUSTER
-  if (threadIdx.x < 2) init_barrier(&shared.cluster.arrived[threadIdx.x]);
+  shared.cluster.init_barriers();
   cluster_arrive();
 #endif
   const u32 total = u32(p.total), step = gridDim.x / kCluster;
