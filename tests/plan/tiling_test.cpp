@@ -270,6 +270,7 @@ TEST(Tiling, HonoursTuning) {
   EXPECT_EQ(where_of({.tile = {{100, 64}}}), "/tuning/tile") << "no whole vectors";
   EXPECT_EQ(where_of({.tile = {{80, 128}}}), "no error");
   EXPECT_EQ(where_of({.threads = 96, .tile = {{64, 64}}}), "/tuning") << "squares left over";
+  EXPECT_EQ(where_of({.threads = 128, .tile = {{32, 96}}}), "/tuning") << "parts of lines";
 }
 
 /// A warp writes a line of each of its squares, or reads vectors of a row: tile/shared_tile.cuh.

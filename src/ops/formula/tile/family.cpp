@@ -25,7 +25,15 @@ void Tile::choose_launch(Plan& plan, const Tuning& tuning) {
     return operand.read && operand.shifted && operand.reach != Reach::transposed;
   });
   copies = !written_out ? 1 : in_chunks ? std::min(2, vectors) : vectors;
-  if (plan.threads % 32 == 0 && plan.threads * plan.unroll == squares) return;
+  if (plan.threads % 32 == 0 && plan.threads * plan.unroll == squares) {
+    if (count_whole_lines(*this, vector, plan.threads)) return;
+    throw Error(ErrorCode::invalid_spec,
+                std::to_string(plan.threads) + " threads share the " +
+                    std::to_string(columns / vector) + " by " + std::to_string(rows / vector) +
+                    " squares of a tile by other than whole rows and columns; choose a multiple or "
+                    "a divisor of both numbers",
+                "/tuning");
+  }
   throw Error(ErrorCode::invalid_spec,
               "a tile of " + std::to_string(columns) + " by " + std::to_string(rows) +
                   " elements has " + std::to_string(squares) + " squares of vectors of " +

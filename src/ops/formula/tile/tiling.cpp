@@ -224,12 +224,16 @@ bool is_small(const Tile& tile, const std::vector<Dim>& extents) {
   return columns.value() * rows.value() < kLeastOfMatrix || elements.value() < kLeastOfSpace;
 }
 
-std::optional<int> threads_of_tile(const Tile& tile, int vector) {
+bool count_whole_lines(const Tile& tile, int vector, int threads) {
   const int across = tile.columns / vector, down = tile.rows / vector;
   const auto divide = [](int a, int b) { return a % b == 0 || b % a == 0; };
+  return divide(threads, across) && divide(threads, down);
+}
+
+std::optional<int> threads_of_tile(const Tile& tile, int vector) {
+  const int squares = tile.columns / vector * (tile.rows / vector);
   for (int threads = kMaxTileThreads; threads >= kWarp; threads -= kWarp) {
-    if (across * down % threads == 0 && divide(threads, across) && divide(threads, down))
-      return threads;
+    if (squares % threads == 0 && count_whole_lines(tile, vector, threads)) return threads;
   }
   return std::nullopt;
 }

@@ -37,8 +37,12 @@ inline constexpr int kMaxTileThreads = 256;
 [[nodiscard]] Tile fitted_tile(const Tile& chosen, const std::vector<Operand>& operands,
                                const std::vector<Dim>& extents, int vector);
 
-/// The most threads, whole warps, that have equally many squares of the tile, and that count its
-/// squares and vectors by whole rows or columns, or by parts of one; nothing if no number suits.
+/// Whether so many threads count the tile's squares and vectors by whole rows and columns, or by
+/// parts of one.
+[[nodiscard]] bool count_whole_lines(const Tile& tile, int vector, int threads);
+
+/// The most threads, whole warps, that have equally many squares of the tile and count whole lines
+/// of it; nothing if no number suits.
 [[nodiscard]] std::optional<int> threads_of_tile(const Tile& tile, int vector);
 
 /// Bytes of an element of the narrowest transposed operand.
