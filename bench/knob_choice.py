@@ -21,6 +21,7 @@ import json
 import os
 import pathlib
 import statistics
+import subprocess
 import sys
 
 import script
@@ -108,7 +109,11 @@ def run(options):
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         waiting = [(key, pool.submit(script.candidates_of, options.build, case_of(*key).spec(), options.budget, 1)) for key in keys]
         for done, (key, candidates) in enumerate(waiting, start=1):
-            records.append(measure(torch, runtime, key, candidates.result()))
+            try:
+                records.append(measure(torch, runtime, key, candidates.result()))
+            except subprocess.CalledProcessError as error:
+                print(f"{key[0]}/{key[1]}: {script.sentence(error)}", file=sys.stderr, flush=True)
+                continue
             torch.cuda.empty_cache()
             if options.out:
                 with open(options.out, "a") as file:
