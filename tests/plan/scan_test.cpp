@@ -179,15 +179,22 @@ TEST(Scan, StripsGoOnFromOneModeToTheNext) {
 }
 
 // 2705/97 of the sweep, running sums of 17 f32 columns: 67.6 us by strips of 16, which cut a row
-// each, 56 by 32.
-TEST(Scan, StripsOfManySingleElementsAreWide) {
-  const auto shape = [](const char* layout) {
-    const Plan plan = plan_of(scan(layout, f32, "y = cumsum(x, axis=1)"));
-    EXPECT_EQ(plan.vector, 1);
-    return std::pair(plan.threads, plan.threads / rows_of(plan)->row_threads);
+// each, 56 by 32. 2933/146, 66,590 by pairs, whose strips of 16 are a line, but lie across two: 406
+// us, then 273.
+TEST(Scan, StripsOfManyNarrowVectorsAreWide) {
+  const auto shape = [](const char* layout, const char* formula, bool masked) {
+    Fused op = scan(layout, f32, formula);
+    if (masked) op.tensors.push_back({.name = "m", .dtype = b8, .layout = layout});
+    const Plan plan = plan_of(op);
+    return std::tuple(plan.vector, plan.threads, plan.threads / rows_of(plan)->row_threads);
   };
-  EXPECT_EQ(shape("(1410,387,17):(31347,81,1)"), std::pair(512, 32));
-  EXPECT_EQ(shape("(200,387,17):(31347,81,1)"), std::pair(512, 16)) << "the cache completes rows";
+  const char* const sums = "y = cumsum(x, axis=1)";
+  EXPECT_EQ(shape("(1410,387,17):(31347,81,1)", sums, false), std::tuple(1, 512, 32));
+  EXPECT_EQ(shape("(200,387,17):(31347,81,1)", sums, false), std::tuple(1, 512, 16))
+      << "the cache completes rows";
+  const char* const masked = "y = cumsum(where(m, x, 0.0), axis=0)";
+  EXPECT_EQ(shape("(1101,66590):(66590,1)", masked, true), std::tuple(2, 512, 32));
+  EXPECT_EQ(shape("(1101,66592):(66592,1)", masked, true), std::tuple(4, 256, 16)) << "aligned";
 }
 
 // Running sums of roots, 2707/16 of the sweep: 98.7 us by 274 blocks, of which some multiprocessors

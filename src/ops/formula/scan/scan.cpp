@@ -212,7 +212,7 @@ class Chooser {
     if (turns) groups = std::min(groups, kLeastGroups);
     const std::int64_t blocks = count_ ? ceil_div(*count_, groups) : device::kWantedBlocks;
     const bool fills = blocks >= kFewBlocks && blocks < 2 * device::kManyBlocks;
-    const bool wide = plan_.vector == 1 && groups > kMostGroups;
+    const bool wide = is_narrow() && groups > kMostGroups;
     threads_ = !turns && (fills || wide) ? kManyThreads : kThreads;
     if (!turns && blocks < kFewBlocks && *count_ >= 2 * groups && is_shared(kThreads / groups) &&
         (groups * stored_bytes() < device::kSectorBytes / 2 ||
@@ -254,6 +254,12 @@ class Chooser {
     return bytes;
   }
 
+  /// Whether strips would be lines at most, of vectors that are aligned.
+  [[nodiscard]] bool is_narrow() const {
+    return kMostGroups * stored_bytes() <= device::kLineBytes &&
+           std::ranges::none_of(plan_.operands, &Operand::shifted);
+  }
+
   /// Whether columns of large elements are shifted.
   [[nodiscard]] bool is_shifted() const {
     return std::ranges::any_of(plan_.operands, [](const Operand& operand) {
@@ -262,11 +268,11 @@ class Chooser {
   }
 
   /// Neighbours along the innermost of several kept modes: the next mode's columns are far away.
-  /// Wide strips of single elements or shifted vectors cut fewer sectors of large outputs.
+  /// Wide strips of shifted vectors, or where others are narrow, cut fewer sectors of large
+  /// outputs.
   [[nodiscard]] int most_side_by_side() const {
-    const bool single = plan_.vector == 1;
     const bool cuts = std::ranges::any_of(plan_.operands, [&](const Operand& operand) {
-      return operand.written && (operand.shifted || single) && cuts_sectors(plan_, operand);
+      return operand.written && (operand.shifted || is_narrow()) && cuts_sectors(plan_, operand);
     });
     const bool many = count_ && *count_ / (2 * kMostGroups) >= 2 * device::kManyBlocks;
     const int most = cuts && many ? 2 * kMostGroups : kMostGroups;
