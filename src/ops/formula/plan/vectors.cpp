@@ -91,12 +91,12 @@ class Chooser {
       if (operand.written && takes_vectors(operand))
         vector = std::min(vector, widest_access(operand, vector));
     }
-    if (vector < wanted && peels(vector, wanted)) {
-      vector = wanted;
+    if (const int peeled = widest_of_peeled(wanted); vector < peeled && peels(vector, peeled)) {
+      vector = peeled;
       plan_.peeled = true;
       for (Operand& operand : plan_.operands) {
         operand.shifted =
-            takes_vectors(operand) && !begins_with(operand, *vector_leader(plan_), wanted);
+            takes_vectors(operand) && !begins_with(operand, *vector_leader(plan_), peeled);
       }
     } else if (const int most = transposed_mode_ ? std::min(wanted, kMostShifted) : wanted;
                vector < most && shifts(vector, most)) {
@@ -235,6 +235,21 @@ class Chooser {
         widest = std::max(widest, vector * size_bytes(operand.dtype));
     }
     return widest > 0 && (widest < bytes || op_.tuning.vector);
+  }
+
+  /// The most elements of a vector, `wanted` at most, that begin together in all outputs of a map:
+  /// two of different orders may agree only about pairs. These are of 4 bytes at least.
+  [[nodiscard]] int widest_of_peeled(int wanted) const {
+    const Operand* const leader = vector_leader(plan_);
+    if (!std::holds_alternative<Map>(plan_.family) || leader == nullptr) return wanted;
+    const auto begins_apart = [&](const Operand& operand) {
+      return operand.written && takes_vectors(operand) && has_long_rows(operand, wanted) &&
+             !begins_with(operand, *leader, wanted);
+    };
+    while (wanted * size_bytes(leader->dtype) > kLargeElement &&
+           std::ranges::any_of(plan_.operands, begins_apart))
+      wanted /= 2;
+    return wanted;
   }
 
   /// Whether vectors of `wanted` elements may begin where the rows' memory is aligned
