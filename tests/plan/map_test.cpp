@@ -125,5 +125,31 @@ TEST(Maps, HaveSmallBlocksIfRowsArePeeledAndAThreadMovesMuch) {
   }
 }
 
+// Two chunks and a shift take dozens of instructions; an element in the L1 cache takes one.
+TEST(Maps, LoadWideElementsThatPeeledRowsRepeatOneByOne) {
+  struct Row {
+    const char* what;
+    DType weights;
+    const char* layout;
+    Reach reach;
+    bool shifted;
+  };
+  constexpr Row kRows[] = {
+      {"of each row", f32, "(5551,153):(0,1)", Reach::strided, false},
+      {"of two bytes", bf16, "(5551,153):(0,1)", Reach::contiguous, true},
+      {"not repeated", f32, "(5551,153):(154,1)", Reach::contiguous, true},
+  };
+  for (const Row& row : kRows) {
+    Fused op = test::make_op(
+        row.weights, {{"x", "(5551,153):(153,1)"}, {"w", row.layout}, {"y", "(5551,153):(153,1)"}},
+        "y = x * w");
+    const Plan plan = plan_of(op);
+    ASSERT_TRUE(std::holds_alternative<Map>(plan.family) && plan.peeled) << row.what;
+    EXPECT_EQ(plan.operands[1].reach, row.reach) << row.what;
+    EXPECT_EQ(plan.operands[1].shifted, row.shifted) << row.what;
+    EXPECT_FALSE(plan.operands[0].shifted) << row.what;
+  }
+}
+
 }  // namespace
 }  // namespace tilejit::plan

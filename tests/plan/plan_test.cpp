@@ -430,7 +430,7 @@ TEST(Plan, HeavyMapsTakeSeveralVectorsOnlyIfTheyAreMany) {
   EXPECT_EQ(unroll_of("238", "y = x + w"), 4);
 }
 
-TEST(Plan, ThreadsOfMapsTakeOneVectorIfTheyShiftPeeledInputs) {
+TEST(Plan, ThreadsOfMapsTakeOneVectorIfRepeatedInputsOfPeeledOnesAreNotAligned) {
   Fused op = test::make_op(
       bf16,
       {{"x", "(32768,435):(435,1)"}, {"w", "(32768,435):(0,1)"}, {"y", "(32768,435):(435,1)"}},
@@ -438,11 +438,11 @@ TEST(Plan, ThreadsOfMapsTakeOneVectorIfTheyShiftPeeledInputs) {
   op.tensors[1].dtype = f32;
   op.tensors[2].dtype = i8;
   const Plan plan = plan_of(op);
-  EXPECT_TRUE(plan.peeled && plan.operands[1].shifted);
+  EXPECT_TRUE(plan.peeled && plan.operands[1].reach == Reach::strided);
   EXPECT_EQ(plan.unroll, 1);
   op.tensors[1].layout = "(32768,435):(1,0)";
   EXPECT_TRUE(plan_of(op).peeled);
-  EXPECT_EQ(plan_of(op).unroll, 2) << "nothing is shifted";
+  EXPECT_EQ(plan_of(op).unroll, 2) << "one element for each row";
 }
 
 TEST(Plan, HonoursTuning) {

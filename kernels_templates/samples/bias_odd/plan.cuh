@@ -3,8 +3,8 @@
 
 #include "tile/types.cuh"
 #include "tile/contiguous.cuh"
+#include "tile/strided.cuh"
 #include "tile/peeled.cuh"
-#include "tile/shifted.cuh"
 #include "tile/dependent.cuh"
 #include "tile/math.cuh"
 
@@ -39,7 +39,7 @@ TILE_DEVICE void formula(const Params& p, float t0, float t1, float& y2) {
 template <class Index>
 struct Vector {
   Contiguous<f32, kVector> in0;
-  Shifted<Contiguous<f32, kVector>> raw1;
+  Strided<f32, kVector> in1;
 
   TILE_DEVICE void load(const Params& p, Index v) {
     const Index rest1 = v / Index(1025ull);
@@ -48,7 +48,7 @@ struct Vector {
     const u32 shift = u32(i64(c1) * 4095ll) % kVector;
     const u32 exists = existing<kVector>(i32(c0), i32(shift), 4095);
     load_peeled<0>(in0, p.t0 + (i64(c0) * kVector - shift) + i64(c1) * 4095ll, p.t0 + 1228500ll, exists);
-    raw1.load<3>(p.t1 + (i64(c0) * kVector - shift), p.t1, p.t1 + 4095ll);
+    load_peeled(in1, p.t1 + (i64(c0) * kVector - shift), 1ll, exists);
   }
 
   TILE_DEVICE void map(const Params& p, Index v) const {
@@ -58,7 +58,6 @@ struct Vector {
     const Index c1 = rest1;
     const u32 shift = u32(i64(c1) * 4095ll) % kVector;
     const u32 exists = existing<kVector>(i32(c0), i32(shift), 4095);
-    const Contiguous<f32, kVector> in1 = raw1.get();
 #pragma unroll
     for (int e = 0; e < kVector; e += 1) {
       formula(p, in0.element[e], in1.element[e], out2.element[e]);

@@ -27,6 +27,7 @@ constexpr std::int64_t kLightWeight = 8;    // of an element, whose formula call
 // Of loads: of 32 registers, as many as each has if all threads are resident at once.
 constexpr int kBytesOfResident = 20 * 4;
 constexpr int kMostVectors = 8;                    // of a thread
+constexpr int kLargeElement = 4;                   // bytes
 constexpr double kBytesBetween = double{6 << 20};  // after which sectors are no longer in L1 caches
 constexpr std::int64_t kFewRead = std::int64_t{4} << 20;  // bytes, of which L2 caches have all
 constexpr std::int64_t kManyWritten = std::int64_t{32} << 20;
@@ -170,6 +171,17 @@ void gather_light(Plan& plan) {
   const auto fits = [&] { return core::ceil_div(vectors, threads * unroll) <= resident; };
   while (!fits() && unroll < kMostVectors) unroll *= 2;
   if (fits() && unroll * bytes_of_loads(plan) <= kBytesOfResident) plan.unroll = unroll;
+}
+
+void load_repeated_by_elements(Plan& plan) {
+  if (!plan.peeled || !std::holds_alternative<Map>(plan.family)) return;
+  for (Operand& operand : plan.operands) {
+    const int bytes = size_bytes(operand.dtype);
+    if (!operand.shifted || !repeats(operand) || bytes < kLargeElement) continue;
+    operand.shifted = false;
+    operand.reach = Reach::strided;
+    operand.access_bytes = bytes;
+  }
 }
 
 std::vector<std::size_t> order_of_vectors(const Plan& plan) {

@@ -50,4 +50,9 @@ void spread_heavy(Plan& plan);
 /// resident at once then: no thread starts late. `plan` must be finished otherwise.
 void gather_light(Plan& plan);
 
+/// Has threads of a peeled map load what an input repeats element by element: L1 caches have it,
+/// and each load takes one instruction, where two chunks and a shift take dozens. `plan` must be
+/// finished otherwise.
+void load_repeated_by_elements(Plan& plan);
+
 }  // namespace tilejit::plan

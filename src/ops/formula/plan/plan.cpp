@@ -109,6 +109,7 @@ class Planner {
       spread_heavy(plan_);
       gather_light(plan_);
     }
+    load_repeated_by_elements(plan_);
     if (!light_) choose_block_order(plan_);
     choose_index();
     plan_.params = params_of(op_, plan_);
