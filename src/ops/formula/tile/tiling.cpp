@@ -151,8 +151,17 @@ Tile choose_tile(const std::vector<Operand>& operands, const std::vector<Dim>& e
   while (side * side > most) side /= 2;
   const int area = side * side;
   Tile tile{.mode = mode};
-  tile.columns = std::max(vector, side_of(extents.front(), side));
-  tile.rows = std::max(vector, side_of(extents[mode], area / tile.columns));
+  const auto is_turned = [](const Operand& operand) {
+    return operand.written && operand.reach == Reach::transposed;
+  };
+  const bool turned = std::ranges::any_of(operands, is_turned);
+  // Of outputs in both orders, pairs of narrow elements: rows of two lines are stored in fewer
+  // parts.
+  const bool wide = turned && vector > 1 && 2 * side * narrowest <= kSideBytes &&
+                    2 * area <= most && extents.front().is_known() &&
+                    extents.front().value() > side;
+  tile.columns = std::max(vector, side_of(extents.front(), wide ? 2 * side : side));
+  tile.rows = std::max(vector, side_of(extents[mode], wide ? side : area / tile.columns));
   if (tile.rows < side) {
     tile.columns = std::max(vector, side_of(extents.front(), area / tile.rows));
   } else if (tile.columns == side) {
@@ -161,12 +170,8 @@ Tile choose_tile(const std::vector<Operand>& operands, const std::vector<Dim>& e
   const auto is_shifted = [](const Operand& operand) { return operand.read && operand.shifted; };
   if (std::ranges::count_if(operands, is_shifted) > 1 && tile.rows > kMinSide) tile.rows /= 2;
   // Stores that begin within sectors share fewer of these with their neighbours if they are long.
-  const auto is_turned = [](const Operand& operand) {
-    return operand.written && operand.reach == Reach::transposed;
-  };
   const bool long_columns = extents.front().is_known() && extents.front().value() >= 4 * side;
-  if (vector == 1 && tile.columns == side && tile.rows > kMinSide && long_columns &&
-      std::ranges::none_of(operands, is_turned)) {
+  if (vector == 1 && tile.columns == side && tile.rows > kMinSide && long_columns && !turned) {
     // With several inputs, a thread has enough under way with half as many squares.
     if (std::ranges::count(operands, true, &Operand::read) == 1) tile.columns *= 2;
     tile.rows /= 2;
