@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kLess = 0.9;         // of the cycles, at most, for which vectors are shorter
 constexpr double kBytesOfCycle = 13;  // of memory, for each multiprocessor
-constexpr double kGainOfCache = 2;    // in bytes a cycle, of what is in the L2 cache
+constexpr double kGainOfCache = 1.5;  // in bytes a cycle, of what is in the L2 cache
 
 bool has_gaps(const Operand& operand) {
   return operand.reach == Reach::strided;
