@@ -267,6 +267,11 @@ bool lacks_threads(const Plan& plan, const Rows& rows) {
          rows.register_vectors * (registers_of_vector(plan, rows) + plan.vector) >= kFewRegisters;
 }
 
+/// Whether vectors of rows of several modes shift what they meet, such as weights.
+bool shifts_across_modes(const Plan& plan, const Rows& rows) {
+  return plan.peeled && rows.count > 1 && std::ranges::any_of(plan.operands, &Operand::shifted);
+}
+
 /// Whether so few blocks of the largest size take turns on multiprocessors that half as large ones
 /// would run at once, or in few rounds.
 bool runs_by_rounds(std::int64_t blocks) {
@@ -351,12 +356,17 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
       return true;
     }
     if (is_one_pass(plan) && (!has_centres(plan) || is_heavy(plan, rows))) return false;
-    // Rows that no input tells apart are computed once, unless clusters share them.
-    const int most = has_alike_rows(plan, rows) ? kFewRegisters : kFewestRegisters;
+    // Rows that no input tells apart are computed once, unless clusters share them. Blocks of 1024
+    // threads lack registers for weights that are shifted in rows of several modes, whose ends each
+    // vector asks for.
+    const int most = has_alike_rows(plan, rows)        ? kFewRegisters
+                     : shifts_across_modes(plan, rows) ? 0
+                                                       : kFewestRegisters;
     if (plan.vector > 1 && count >= kManyOfBlock && holds(kMaxThreads, 1, most)) return true;
     return (has_large_elements && by_cluster(kMaxThreads, kFewestRegistersOfCluster)) ||
            (!plan.peeled && by_cluster(threads_of_cluster, kFewRegistersOfCluster)) ||
-           by_cluster(half, kFewRegisters) || holds(kMaxThreads, 1, kFewestRegisters) ||
+           by_cluster(half, kFewRegisters) ||
+           holds(kMaxThreads, 1, std::min(most, kFewestRegisters)) ||
            by_cluster(half, kManyRegisters);
   };
   // Of few rows that are read once, clusters take in one turn what a block would take several for.
