@@ -28,6 +28,10 @@ constexpr int kStepsOfMost = 3;        // vectors that each of them has, at most
 constexpr int kMostSteps = 4;          // vectors that a thread has of a chunk
 constexpr int kMostOfChunk = 32;       // elements of these along a row: they are summed in a chain
 constexpr int kRegistersOfChunk = 16;  // the next chunk takes as many again
+constexpr int kRegistersOfOnly = 24;   // of a row's only chunk
+// Of half as many threads, four lanes do the work of five.
+constexpr std::int64_t kLanesOfFull = 4, kLanesOfHalf = 5;
+constexpr std::int64_t kManyThreadsOfRows = 4 * device::kMostThreadsAtOnce;
 constexpr std::int64_t kRegistersBesides = 32;  // of a thread, those of vectors and sums
 // Of a thread that has a column to itself; half of them of a few columns, which are better spread
 // over many blocks.
@@ -163,6 +167,7 @@ class Chooser {
               : std::clamp(power_of_two_from(ceil_div(*length_, steps_)), kWarp, kThreads);
     }
     if (length_ && !fits() && (reduces_ || fills_few_blocks())) rows_.row_threads = kManyThreads;
+    fill_lanes();
     const bool few = count_ && *count_ < kFewBlocks && !reduces_ && !pins_threads_;
     if (few && !fits() && *length_ <= std::int64_t{kMostThreads} * std::min(steps_, kStepsOfMost))
       rows_.row_threads = kMostThreads;
@@ -171,6 +176,23 @@ class Chooser {
     const std::int64_t bytes = bytes_of_row() * (threads_ / rows_.row_threads);
     if (count_ && *count_ * rows_.row_threads >= kManyBlocks * threads_ && bytes < kBytesOfBlock)
       threads_ = std::max(threads_, kThreads);
+  }
+
+  /// Half as many threads for rows of one chunk, if their steps then leave fewer lanes idle and
+  /// rows are so many that instructions, rather than latencies, take the time.
+  void fill_lanes() {
+    if (!fits() || pins_threads_ || pins_steps_ || rows_.row_threads < kWarp || !count_ ||
+        *count_ * rows_.row_threads < kManyThreadsOfRows)
+      return;
+    const int half = rows_.row_threads / 2;
+    const std::int64_t steps = ceil_div(*length_, half);
+    const std::int64_t before = rows_.row_threads * ceil_div(*length_, rows_.row_threads);
+    if (kLanesOfFull * before < kLanesOfHalf * half * steps ||
+        steps * plan_.vector > kMostOfChunk ||
+        steps * registers_of_vector(plan_, rows_) > kRegistersOfOnly)
+      return;
+    rows_.row_threads = half;
+    steps_ = static_cast<int>(steps);
   }
 
   /// Bytes of a row that memory reads and writes.

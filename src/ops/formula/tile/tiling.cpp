@@ -145,23 +145,21 @@ std::int64_t shared_bytes(const std::vector<Operand>& operands, const Tile& tile
 Tile choose_tile(const std::vector<Operand>& operands, const std::vector<Dim>& extents,
                  std::size_t mode, int vector) {
   const int narrowest = narrowest_transposed(operands);
-  // A thread issues at most kMaxAccesses loads per operand.
-  const int most = kMaxTileThreads * kMaxAccesses * vector;
-  int side = std::max(kMinSide, kSideBytes / narrowest);
-  while (side * side > most) side /= 2;
-  const int area = side * side;
-  Tile tile{.mode = mode};
   const auto is_turned = [](const Operand& operand) {
     return operand.written && operand.reach == Reach::transposed;
   };
   const bool turned = std::ranges::any_of(operands, is_turned);
-  // Of outputs in both orders, pairs of narrow elements: rows of two lines are stored in fewer
-  // parts.
-  const bool wide = turned && vector > 1 && 2 * side * narrowest <= kSideBytes &&
-                    2 * area <= most && extents.front().is_known() &&
-                    extents.front().value() > side;
-  tile.columns = std::max(vector, side_of(extents.front(), wide ? 2 * side : side));
-  tile.rows = std::max(vector, side_of(extents[mode], wide ? side : area / tile.columns));
+  int side = std::max(kMinSide, kSideBytes / narrowest);
+  // A thread issues at most kMaxAccesses loads per operand, or twice as many pairs if outputs lie
+  // in both orders: lines of one and the other are stored in parts.
+  const bool pairs =
+      turned && vector > 1 && extents.front().is_known() && extents.front().value() > side / 2;
+  const int most = kMaxTileThreads * kMaxAccesses * vector * (pairs ? 2 : 1);
+  while (side * side > most) side /= 2;
+  const int area = side * side;
+  Tile tile{.mode = mode};
+  tile.columns = std::max(vector, side_of(extents.front(), side));
+  tile.rows = std::max(vector, side_of(extents[mode], area / tile.columns));
   if (tile.rows < side) {
     tile.columns = std::max(vector, side_of(extents.front(), area / tile.rows));
   } else if (tile.columns == side) {
