@@ -212,16 +212,18 @@ TEST(Scan, StripsOfColumnsAreSpreadEvenly) {
   EXPECT_EQ(shape("(513,9891):(9891,1)", f32, roots), std::pair(256, 16)) << "large elements";
 }
 
-// 2918/12 of the sweep, 257 f16 by a warp: 122.7 us by two steps of vectors of 8, 104.5 by three of
-// 4; 2911/157, 1,023 by five steps instead of three of a warp: 47.7 instead of 43.0.
-TEST(Scan, PeeledRowsHaveShorterVectorsIfStepsThenHaveAQuarterFewerElements) {
-  const auto vector_of = [](const char* layout) {
-    return plan_of(scan(layout, f16, "y = cumsum(x)")).vector;
+// 2711/81 of the sweep, 257 f16 and weights: 145 us by two steps of a warp, of which the second has
+// two lanes, 106 by three of half a warp.
+TEST(Scan, RowsOfOneChunkHaveHalfTheThreadsIfThatLeavesFewerLanesIdle) {
+  const auto shape = [](const char* layout) {
+    const Plan plan = plan_of(scan(layout, f16, "y = cumsum(x)"));
+    EXPECT_EQ(plan.vector, 8);
+    return std::pair(rows_of(plan)->row_threads, rows_of(plan)->register_vectors);
   };
-  EXPECT_EQ(vector_of("(195758,257):(257,1)"), 4);
-  EXPECT_EQ(vector_of("(29810,1023):(1023,1)"), 8);
-  EXPECT_EQ(vector_of("(195758,256):(256,1)"), 8) << "one step";
-  EXPECT_EQ(vector_of("(7840,353):(353,1)"), 8) << "few rows";
+  EXPECT_EQ(shape("(231278,257):(257,1)"), std::pair(16, 3));
+  EXPECT_EQ(shape("(231278,256):(256,1)"), std::pair(32, 1)) << "no lane is idle";
+  EXPECT_EQ(shape("(29810,1023):(1023,1)"), std::pair(64, 3)) << "five steps are too long";
+  EXPECT_EQ(shape("(7840,257):(257,1)"), std::pair(32, 2)) << "few rows";
 }
 
 // 1001/16 of the sweep: 155 us by 8 threads a column, whose vectors are shifted.

@@ -379,6 +379,9 @@ TEST(Render, ValuesAreHeldIfEachPassWouldShiftTheirWeights) {
   EXPECT_TRUE(holds("513", "v = x + w; e = exp(v - max(v)); y = e / sum(e)"));
   EXPECT_FALSE(holds("512", "v = x + w; e = exp(v - max(v)); y = e / sum(e)")) << "aligned";
   EXPECT_FALSE(holds("513", "y = x * rsqrt(mean(x * x) + 1e-5) * w")) << "only the last pass";
+  EXPECT_TRUE(holds("513", "y = cumsum(x * w)")) << "for totals and for places";
+  EXPECT_FALSE(holds("512", "y = cumsum(x * w)")) << "aligned";
+  EXPECT_FALSE(holds("513", "v = x * w; y = cumsum(v / sum(v))")) << "reductions are passes, too";
 }
 
 TEST(Render, PlacesAreFoundByWarpsOfOneRow) {

@@ -46,12 +46,14 @@ bool has_branches(const Node& node) {
 
 /// Whether a thread loads all its vectors of a row before it computes anything, and has registers
 /// for values instead.
-bool may_hold_values(const plan::Plan& plan) {
+bool may_hold_values(const plan::Plan& plan, const Passes& passes) {
   const bool staged = std::holds_alternative<plan::StagedRows>(plan.family);
-  if (!staged && !std::holds_alternative<plan::Rows>(plan.family)) return false;
+  const bool scans = std::holds_alternative<plan::Scan>(plan.family);
+  if (!staged && !scans && !std::holds_alternative<plan::Rows>(plan.family)) return false;
   const plan::Rows& rows = *plan::rows_of(plan);
-  return (rows.along() || !staged) && rows.splits == 1 && !rows.ahead &&
-         !plan::direction_of(plan) && rows.register_vectors > 0;
+  if (scans ? !rows.along() || passes.count > 0 : plan::direction_of(plan).has_value())
+    return false;
+  return (rows.along() || !staged) && rows.splits == 1 && !rows.ahead && rows.register_vectors > 0;
 }
 
 /// Whether a pass computes its values under conditions, so that the compiler does not know that
@@ -272,7 +274,7 @@ bool shares_values(const plan::Plan& plan, const Passes& passes) {
 }
 
 void find_held(const plan::Plan& plan, Passes& passes) {
-  if (may_hold_values(plan)) hold_values_of_elements(plan, passes);
+  if (may_hold_values(plan, passes)) hold_values_of_elements(plan, passes);
   hold_values_of_chunks(plan, passes);
   if (passes.held.empty() && has_values_of_rows(plan)) hold_values_of_rows(plan, passes);
 }
