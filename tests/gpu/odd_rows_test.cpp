@@ -53,6 +53,16 @@ TEST_F(OddRows, AgreeWithTheReference) {
                      {matrix("x", dtype, "(9,1003):(1003,1)"), matrix("g", dtype, "1003:1"),
                       matrix("b", f32, "1003:1"), matrix("y", dtype, "(9,1003):(1005,1)")},
                      "y = (x - mean(x)) * rsqrt(var(x) + 1e-5) * g + b"});
+    cases.push_back({"weights, and what is scanned of them is held",
+                     {matrix("x", dtype, "(37,1003):(1003,1)"), matrix("g", dtype, "1003:1"),
+                      matrix("y", dtype, "(37,1003):(1005,1)")},
+                     "y = cumsum(x / (abs(g) + 1))"});
+    cases.push_back({"two orders, which agree about pairs",
+                     {matrix("x", dtype, "(211,7,429):(3003,429,1)"),
+                      matrix("y", dtype, "(211,7,429):(3003,429,1)"),
+                      matrix("z", dtype, "(211,7,429):(429,90519,1)")},
+                     "y = x + 1; z = x * x",
+                     {}});
     cases.push_back({"weights that several passes need",
                      {matrix("x", dtype, "(9,513):(513,1)"), matrix("g", dtype, "513:1"),
                       matrix("y", dtype, "(9,513):(513,1)")},
