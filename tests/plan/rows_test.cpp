@@ -1092,7 +1092,6 @@ TEST(Rows, ThatArePeeledEndBehindTheirFirstVectors) {
   EXPECT_EQ(inner(kLong, kLong, "y = x * rsqrt(mean(x * x))"), 0) << "the next row is under way";
 }
 
-}  // namespace
 // 2933/6 of the sweep: 179 us by blocks of 1024 threads, which spill registers, 101 by clusters.
 TEST(Rows, OfSeveralModesThatShiftWeightsHaveTheRegistersOfSmallerBlocks) {
   const auto shape = [](const char* weights) {
@@ -1109,4 +1108,5 @@ TEST(Rows, OfSeveralModesThatShiftWeightsHaveTheRegistersOfSmallerBlocks) {
   EXPECT_EQ(shape("(1,1,1):(0,0,0)"), std::tuple(true, 1024, 1)) << "nothing is shifted";
 }
 
+}  // namespace
 }  // namespace tilejit::plan
