@@ -122,6 +122,20 @@ TEST(Tiling, OfSeveralInputsHasAsManySquaresAsRegistersHold) {
   EXPECT_EQ(std::get<Tile>(plan_of(sum).family).rows, 128);
 }
 
+/// 2711/69 of the sweep: 284 us by tiles of 64 x 64, 238 by 128 x 128.
+TEST(Tiling, OfOutputsInBothOrdersHasLongSidesByPairs) {
+  const auto sides = [](DType dtype) {
+    const char* const across = "(50000,16,122):(1952,122,1)";
+    const Plan plan = plan_of(test::make_op(
+        dtype, {{"x", across}, {"y", "(50000,16,122):(1,50000,800000)"}, {"z", across}},
+        "y = min(x, 1); z = x * x"));
+    const Tile& tile = std::get<Tile>(plan.family);
+    return std::tuple(plan.vector, tile.columns, tile.rows);
+  };
+  EXPECT_EQ(sides(bf16), std::tuple(2, 128, 128));
+  EXPECT_EQ(sides(f32), std::tuple(2, 64, 64));
+}
+
 /// 2912/11 of the sweep: lines of 48 bytes, of which 512 follow one another.
 TEST(Tiling, MergesShortLinesOfTheOnlyInput) {
   struct Row {

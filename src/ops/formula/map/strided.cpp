@@ -26,6 +26,7 @@ bool fills_gaps(const Operand& operand) {
   std::int64_t between = 1;
   for (const OperandMode& leaves : operand.modes) {
     for (const Mode& leaf : leaves) {
+      if (!leaf.stride.is_known() || !leaf.extent.is_known()) return false;
       if (leaf.stride.value() > 0 && leaf.stride.value() < apart) between *= leaf.extent.value();
     }
   }
