@@ -24,7 +24,8 @@ class Gpu : public testing::Test {
   static const std::string& reason() { return shared().reason; }
 
   /// Runs `c` on the device over fresh random inputs and poisoned outputs, and checks every element
-  /// against the reference and every other byte against the poison.
+  /// against the reference, every other byte against the poison, and that a second launch leaves
+  /// the same bits.
   static void run_and_verify(const RandomCase& c, Random& random);
   /// The same over inputs from `next`. Returns the tensors after the launch.
   static std::vector<GuardedTensor> run_and_verify(const RandomCase& c,
