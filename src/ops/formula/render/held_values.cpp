@@ -47,13 +47,14 @@ bool has_branches(const Node& node) {
 /// Whether a thread loads all its vectors of a row before it computes anything, and has registers
 /// for values instead.
 bool may_hold_values(const plan::Plan& plan, const Passes& passes) {
-  const bool staged = std::holds_alternative<plan::StagedRows>(plan.family);
-  const bool scans = std::holds_alternative<plan::Scan>(plan.family);
-  if (!staged && !scans && !std::holds_alternative<plan::Rows>(plan.family)) return false;
-  const plan::Rows& rows = *plan::rows_of(plan);
-  if (scans ? !rows.along() || passes.count > 0 : plan::direction_of(plan).has_value())
+  const plan::Rows* const rows = plan::rows_of(plan);
+  if (rows == nullptr || rows->splits != 1 || rows->ahead || rows->register_vectors == 0)
     return false;
-  return (rows.along() || !staged) && rows.splits == 1 && !rows.ahead && rows.register_vectors > 0;
+  // Reductions before a scan are passes that have not held anything.
+  if (std::holds_alternative<plan::Scan>(plan.family)) return rows->along() && passes.count == 0;
+  if (plan::direction_of(plan)) return false;
+  const bool staged = std::holds_alternative<plan::StagedRows>(plan.family);
+  return std::holds_alternative<plan::Rows>(plan.family) || (staged && rows->along());
 }
 
 /// Whether a pass computes its values under conditions, so that the compiler does not know that

@@ -356,17 +356,16 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
       return true;
     }
     if (is_one_pass(plan) && (!has_centres(plan) || is_heavy(plan, rows))) return false;
-    // Rows that no input tells apart are computed once, unless clusters share them. Blocks of 1024
-    // threads lack registers for weights that are shifted in rows of several modes, whose ends each
-    // vector asks for.
-    const int most = has_alike_rows(plan, rows)        ? kFewRegisters
-                     : shifts_across_modes(plan, rows) ? 0
-                                                       : kFewestRegisters;
-    if (plan.vector > 1 && count >= kManyOfBlock && holds(kMaxThreads, 1, most)) return true;
+    // Blocks of 1024 threads lack registers for weights that are shifted in rows of several modes,
+    // whose ends each vector asks for.
+    const bool room = !shifts_across_modes(plan, rows);
+    // Rows that no input tells apart are computed once, unless clusters share them.
+    const int most = has_alike_rows(plan, rows) ? kFewRegisters : kFewestRegisters;
+    if (room && plan.vector > 1 && count >= kManyOfBlock && holds(kMaxThreads, 1, most))
+      return true;
     return (has_large_elements && by_cluster(kMaxThreads, kFewestRegistersOfCluster)) ||
            (!plan.peeled && by_cluster(threads_of_cluster, kFewRegistersOfCluster)) ||
-           by_cluster(half, kFewRegisters) ||
-           holds(kMaxThreads, 1, std::min(most, kFewestRegisters)) ||
+           by_cluster(half, kFewRegisters) || (room && holds(kMaxThreads, 1, kFewestRegisters)) ||
            by_cluster(half, kManyRegisters);
   };
   // Of few rows that are read once, clusters take in one turn what a block would take several for.
