@@ -19,13 +19,29 @@ template <class T>
 TILE_DEVICE T mul(T a, T b) {
   return T(u64(a) * u64(b));
 }
+// As ~a + 1, in words that no compiler turns into a negation: from CUDA 12.6 to 13.3, ptxas makes
+// one instruction of two minima or two maxima of signed integers on sm_90 and sm_100, which have
+// instructions for three operands, and drops a negation there: max(max(a, -b), c) became
+// max(a, b, c).
 template <class T>
 TILE_DEVICE T neg(T a) {
+#if __CUDA_ARCH__
+  if constexpr (sizeof(T) == 8) {
+    T b;
+    asm("{ .reg .b64 t; not.b64 t, %1; add.s64 %0, t, 1; }" : "=l"(b) : "l"(a));
+    return b;
+  } else {
+    u32 b;
+    asm("{ .reg .b32 t; not.b32 t, %1; add.s32 %0, t, 1; }" : "=r"(b) : "r"(u32(a)));
+    return T(b);
+  }
+#else
   return T(0 - u64(a));
+#endif
 }
 template <class T>
 TILE_DEVICE T abs(T a) {
-  return a < 0 ? neg(a) : a;
+  return a < 0 ? T(0 - u64(a)) : a;
 }
 
 template <class T>

@@ -349,8 +349,28 @@ class Emitter {
                 std::string(to_string(n.op)) + " is not the work of one element");
   }
 
+  // The operand of an integer negation in other words: 0 - x, x * -1 or ~x + 1; kNoNode of other
+  // nodes. The compiler would see a negation, too, for which it needs the device function.
+  NodeId negated(const Node& n) const {
+    if (n.args[0] == kNoNode || n.args[1] == kNoNode || is_floating(n.type)) return kNoNode;
+    const auto is = [&](NodeId id, std::int64_t value) {
+      return node(id).op == Op::constant && node(id).constant == Constant(value);
+    };
+    const auto [a, b] = std::pair(n.args[0], n.args[1]);
+    switch (n.op) {
+      case Op::sub: return is(a, 0) ? b : kNoNode;
+      case Op::mul: return is(a, -1) ? b : is(b, -1) ? a : kNoNode;
+      case Op::add:
+        if (node(a).op == Op::bit_not && is(b, 1)) return node(a).args[0];
+        if (node(b).op == Op::bit_not && is(a, 1)) return node(b).args[0];
+        return kNoNode;
+      default: return kNoNode;
+    }
+  }
+
   std::string computed(const Node& n) const {
     if (combines_elements(n.op)) refuse(n);
+    if (const NodeId x = negated(n); x != kNoNode) return "math::neg(" + value_name(x) + ")";
     if (!function_of(n).empty()) return call(n);
     return n.op == Op::neg ? "-" + value_name(n.args[0]) : binary(traits(n.op).infix, n);
   }

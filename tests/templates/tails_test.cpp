@@ -6,25 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "plan/plan.hpp"
-#include "render/render.hpp"
-#include "support/sass.hpp"
-#include "templates/nvrtc.hpp"
+#include "templates/machine_code.hpp"
 
 namespace tilejit {
 namespace {
 
 /// Instructions of the kernel with that in their text.
 std::ptrdiff_t count_instructions(const Fused& op, std::string_view text) {
-  const Target target = parse_target("sm_90a");
-  const plan::Plan plan = plan::make_plan(op, formula::analyze(op), target);
-  const operation::Source source = render::render(plan);
-  const compile::Compiled compiled =
-      test::nvrtc().compile({.source = {source.name, source.text, source.headers},
-                             .target = "sm_90a",
-                             .options = {},
-                             .want_ptx = false});
-  const std::vector<std::string> instructions = test::sass_of(compiled.cubin).at(plan.kernel_name);
+  const std::vector<std::string> instructions = test::machine_code(op, "sm_90a");
   return std::ranges::count_if(
       instructions, [&](const std::string& one) { return one.find(text) != std::string::npos; });
 }

@@ -3,13 +3,9 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "plan/plan.hpp"
-#include "render/render.hpp"
-#include "support/sass.hpp"
-#include "templates/nvrtc.hpp"
+#include "templates/machine_code.hpp"
 
 namespace tilejit {
 namespace {
@@ -26,15 +22,8 @@ Compiled compile_transpose(int side, int threads) {
       .tensors = {{"x", f32, "(32767,8191):(1,32767)"}, {"y", f32, "(32767,8191):(8191,1)"}},
       .formula = "y = x",
       .tuning = {.threads = threads, .vector = 1, .tile = {{side, side}}}};
-  const Target target = parse_target("sm_90a");
-  const plan::Plan plan = plan::make_plan(op, formula::analyze(op), target);
-  const operation::Source source = render::render(plan);
-  const compile::Compiled compiled =
-      test::nvrtc().compile({.source = {source.name, source.text, source.headers},
-                             .target = "sm_90a",
-                             .options = {},
-                             .want_ptx = false});
-  return {plan, test::sass_of(compiled.cubin).at(plan.kernel_name)};
+  return {plan::make_plan(op, formula::analyze(op), parse_target("sm_90a")),
+          test::machine_code(op, "sm_90a")};
 }
 
 /// A load, a store, two accesses of shared memory and conditions. Sides that are no powers of two
