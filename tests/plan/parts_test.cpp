@@ -256,7 +256,7 @@ TEST(Parts, HaveTheSpaceOfTheirOwnValues) {
   EXPECT_EQ(plan.kernel_name, "tilejit_test_bf16");
   EXPECT_EQ(parts[1].kernel_name, "tilejit_test_bf16_part1");
   EXPECT_EQ(template_name(plan), "fused_parts");
-  EXPECT_EQ(total_units(plan, {}), 1);
+  EXPECT_EQ(total_units(plan), 1);
 }
 
 TEST(Parts, MakeValuesOfTheirResultsOncePerRow) {

@@ -154,7 +154,7 @@ TEST(Rows, AreStoredSeveralTimesIfNoInputTellsThemApart) {
     const Plan plan = plan_of(op);
     ASSERT_TRUE(rows_of(plan) != nullptr);
     EXPECT_EQ(rows_of(plan)->alike, row.alike);
-    EXPECT_EQ(total_units(plan, {}), row.units);
+    EXPECT_EQ(total_units(plan), row.units);
     EXPECT_EQ(plan.peeled, row.peeled);
     EXPECT_EQ(plan.operands[0].every_row, row.alike == 1);
   }
@@ -182,7 +182,7 @@ TEST(Rows, ThatAreAlikeMayHaveASymbolAsLength) {
   const Plan plan = plan_of(op);
   ASSERT_NE(rows_of(plan), nullptr);
   ASSERT_GT(rows_of(plan)->alike, 1);
-  EXPECT_EQ(total_units(plan, {}), core::ceil_div(4896, rows_of(plan)->alike));
+  EXPECT_EQ(total_units(plan), core::ceil_div(4896, rows_of(plan)->alike));
 }
 
 TEST(Rows, OfLongFormulasHaveNarrowerVectorsWhereTheyAreFewAndShort) {

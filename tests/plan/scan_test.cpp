@@ -300,7 +300,7 @@ TEST(Scan, BlocksThatTakeTurnsHaveAsManyWarpsAsAWarpHasLanesOfAColumn) {
 TEST(Scan, TheSecondKernelHasTheBlocksOfTheFirst) {
   const Plan plan = plan_of(scan("(1000000,64):(64,1)", bf16, kAcross));
   EXPECT_EQ(units_per_block(plan), 8);
-  EXPECT_EQ(total_units(plan, {}), 8);
+  EXPECT_EQ(total_units(plan), 8);
   EXPECT_EQ(blocks_per_unit(plan), 131);
   EXPECT_EQ(combining_blocks(plan), 131);
   Fused sum = scan("100000000:1", bf16, "y = sum(x)");

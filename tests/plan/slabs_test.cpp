@@ -247,7 +247,7 @@ TEST(Slabs, OfManyScannedColumnsAreCutInStrips) {
     EXPECT_EQ(plan.threads, row.threads);
     EXPECT_EQ(staged->columns, row.columns);
     EXPECT_EQ(staged->register_vectors, row.chunk);
-    EXPECT_EQ(total_units(plan, {}), row.blocks);
+    EXPECT_EQ(total_units(plan), row.blocks);
     EXPECT_EQ(units_per_block(plan), 1);
   }
   // Weights are read where they are (1801/175 of the sweep).

@@ -43,7 +43,7 @@ TEST(Strips, FillLanesAndClusters) {
     EXPECT_EQ(strips.columns, row.columns);
     EXPECT_EQ(strips.cluster, row.cluster);
     EXPECT_EQ(strips.register_vectors, row.vectors);
-    EXPECT_EQ(total_units(plan, {}), row.strips);
+    EXPECT_EQ(total_units(plan), row.strips);
     EXPECT_EQ(plan.operands[0].access_bytes, 16);
     // Wherever a strip begins within a vector, a warp has it and the sector behind it.
     EXPECT_LE(strips.columns + columns_of_sector(plan) - 1 + plan.vector - 1, 32 * plan.vector);

@@ -100,7 +100,7 @@ class Boxing {
  private:
   /// Whether threads of a map would store parts of sectors at different times.
   [[nodiscard]] bool map_cuts_sectors() const {
-    return total_units(plan_, {}) > device::kThreadsAtOnce &&
+    return total_units(plan_) > device::kThreadsAtOnce &&
            cycles_of_cuts(plan_, block_of_map(plan_)) > 0;
   }
 
@@ -494,7 +494,7 @@ double cycles_of_shifts(const Plan& plan) {
   for (const Operand& operand : plan.operands) {
     if (operand.shifted) cycles += kCyclesOfShift / size_bytes(operand.dtype);
   }
-  return total_units(plan, {}) < kFewTiles ? kOfFewTiles * cycles : cycles;
+  return total_units(plan) < kFewTiles ? kOfFewTiles * cycles : cycles;
 }
 
 /// The most elements of a box: as many as make long runs, fewer if there would be few boxes.

@@ -199,7 +199,7 @@ void add_waits(const Plan& plan, const plan::Rows& rows, int passes, Demand& dem
   if (rows.ahead) {  // blocks take row after row, while the next one comes
     const bool strips = std::holds_alternative<plan::Strips>(plan.family);
     const auto units = static_cast<double>(
-        strips ? plan::total_units(plan, {}) : plan::vectors_across_rows(plan, rows).value_or(1));
+        strips ? plan::total_units(plan) : plan::vectors_across_rows(plan, rows).value_or(1));
     if (strips) demand.shuffles = 0;  // lanes have columns of their own
     const double turns = std::ceil(units * rows.cluster / demand.blocks);
     demand.cached_trips += turns - 1;

@@ -27,7 +27,6 @@ constexpr std::int64_t kLightWeight = 8;    // of an element, whose formula call
 // Of loads: of 32 registers, as many as each has if all threads are resident at once.
 constexpr int kBytesOfResident = 20 * 4;
 constexpr int kMostVectors = 8;                    // of a thread
-constexpr int kLargeElement = 4;                   // bytes
 constexpr double kBytesBetween = double{6 << 20};  // after which sectors are no longer in L1 caches
 constexpr std::int64_t kFewRead = std::int64_t{4} << 20;  // bytes, of which L2 caches have all
 constexpr std::int64_t kManyWritten = std::int64_t{32} << 20;
@@ -106,7 +105,7 @@ int unroll_of(const Plan& plan) {
   while (unroll > 1 && unroll / 2 * bytes * kThreads >= kBytesOfBlock) unroll /= 2;
   if (!std::ranges::all_of(plan.extents, &Dim::is_known)) return unroll;
   if (only_stores(plan)) return 1;
-  const std::int64_t vectors = total_units(plan, {});
+  const std::int64_t vectors = total_units(plan);
   while (unroll > 1 && vectors <= unroll / 2 * 2 * device::kThreadsAtOnce) unroll /= 2;
   return unroll;
 }
@@ -149,7 +148,7 @@ std::size_t first_of(const Plan& plan) {
 
 void spread_heavy(Plan& plan) {
   if (!std::ranges::all_of(plan.extents, &Dim::is_known)) return;
-  const std::int64_t vectors = total_units(plan, {}), weight = expr::weight(plan.program);
+  const std::int64_t vectors = total_units(plan), weight = expr::weight(plan.program);
   const auto is_enough = [&](int unroll) {
     return weight > kHeavyElement && unroll * bytes_of_loads(plan) >= kBytesOfHeavy;
   };
@@ -164,7 +163,7 @@ void gather_light(Plan& plan) {
   if (plan.ragged || expr::weight(plan.program) > kLightWeight ||
       !std::ranges::all_of(plan.extents, &Dim::is_known))
     return;
-  const std::int64_t vectors = total_units(plan, {}), threads = plan.threads,
+  const std::int64_t vectors = total_units(plan), threads = plan.threads,
                      resident =
                          device::kMultiprocessors * (device::kThreadsOfMultiprocessor / threads);
   int unroll = plan.unroll;
@@ -177,7 +176,7 @@ void load_repeated_by_elements(Plan& plan) {
   if (!plan.peeled || !std::holds_alternative<Map>(plan.family)) return;
   for (Operand& operand : plan.operands) {
     const int bytes = size_bytes(operand.dtype);
-    if (!operand.shifted || !repeats(operand) || bytes < kLargeElement) continue;
+    if (!operand.shifted || !repeats(operand) || bytes < device::kLargeElement) continue;
     operand.shifted = false;
     operand.reach = Reach::strided;
     operand.access_bytes = bytes;

@@ -173,7 +173,7 @@ double cycles_of_vectors(const Plan& plan) {
 bool is_issued_faster(const Plan& plan, const Plan& flat) {
   const double formula = cycles_of_formula(plan), memory = cycles_of_memory(plan),
                issued = formula + cycles_of_vectors(plan);
-  return total_units(flat, {}) >= kWaves * device::kMostThreadsAtOnce &&
+  return total_units(flat) >= kWaves * device::kMostThreadsAtOnce &&
          cycles_per_element(flat) < memory && issued > kHidden * memory &&
          formula + cycles_of_vectors(flat) < kLess * issued;
 }

@@ -51,7 +51,7 @@ bool can_be_shorter(const Plan& plan) {
 double cycles_of_share(const Plan& plan) {
   double elements = 1;
   for (const Dim& extent : plan.extents) elements *= static_cast<double>(extent.value());
-  const std::int64_t blocks = core::ceil_div(total_units(plan, {}), units_per_block(plan));
+  const std::int64_t blocks = core::ceil_div(total_units(plan), units_per_block(plan));
   return elements / static_cast<double>(std::min(blocks, device::kMultiprocessors)) *
          std::max(cycles_of_memory(plan), cycles_per_element(plan) + cycles_of_numbers(plan));
 }

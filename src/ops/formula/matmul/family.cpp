@@ -30,7 +30,7 @@ void write(core::JsonLine& line, const OperandSource& source) {
 }
 
 std::int64_t tiles_of(const Plan& plan) {
-  return total_units(plan, {});
+  return total_units(plan);
 }
 
 }  // namespace

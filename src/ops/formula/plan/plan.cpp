@@ -449,7 +449,7 @@ class Planner {
     auto* const map = std::get_if<Map>(&plan_.family);
     if (map == nullptr) return;
     if (std::ranges::all_of(plan_.extents, &Dim::is_known)) {
-      map->index = total_units(plan_, {}) < kNarrowLimit ? IndexWidth::narrow : IndexWidth::wide;
+      map->index = total_units(plan_) < kNarrowLimit ? IndexWidth::narrow : IndexWidth::wide;
     } else {
       // With one mode nothing is divided, so 64 bits cost nothing.
       map->index = plan_.extents.size() == 1 ? IndexWidth::wide : IndexWidth::both;

@@ -146,9 +146,10 @@ struct Plan {
 [[nodiscard]] int combining_threads(const Plan& plan) noexcept;
 /// Blocks that share a unit. If there are several, each block takes one unit.
 [[nodiscard]] std::int64_t blocks_per_unit(const Plan& plan) noexcept;
-/// Units of a launch: the product of ceil(extents[m] / unit_extent(m)); 0 if an extent is 0.
-/// Throws Error{unsupported} on overflow.
-[[nodiscard]] std::int64_t total_units(const Plan& plan, const SymbolValues& symbols);
+/// Units of a launch: the product of ceil(extents[m] / unit_extent(m)), without modes of which a
+/// unit has all; 0 if another extent is 0. The extents of these modes are known. Throws
+/// Error{unsupported} on overflow.
+[[nodiscard]] std::int64_t total_units(const Plan& plan);
 
 /// What loading and launching need to know of the plan and of the operation.
 [[nodiscard]] operation::LaunchPlan launch_plan(const Plan& plan);

@@ -30,7 +30,7 @@ std::optional<std::int64_t> blocks_of_whole_rows(const Plan& plan) {
   if (!rows->along() || rows->cluster * rows->splits > 1 || rows->ahead || rows->alike > 1 ||
       rows->turned > 0)
     return std::nullopt;
-  return core::ceil_div(total_units(plan, {}), units_per_block(plan));
+  return core::ceil_div(total_units(plan), units_per_block(plan));
 }
 
 /// The part after part `part` that reads tensor `number`; null if there are several.

@@ -93,12 +93,12 @@ int dynamic_shared_bytes(const Plan& plan) {
   return rows != nullptr && rows->ahead ? shared_bytes_ahead(plan, *rows) : 0;
 }
 
-std::int64_t total_units(const Plan& plan, const SymbolValues& symbols) {
+std::int64_t total_units(const Plan& plan) {
   Dim total = 1;
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {
     const std::int64_t per = unit_extent(plan, m);
     if (per == 0) continue;  // a unit has all of it, known or not
-    total = total * Dim(core::ceil_div(counted_extent(plan, m).evaluate(symbols), per));
+    total = total * Dim(core::ceil_div(counted_extent(plan, m).value(), per));
   }
   return total.value();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device/access.hpp"
 #include "device/scale.hpp"
 #include "plan/launch_shape.hpp"
 #include "rows/row_shape.hpp"
@@ -14,7 +15,6 @@
 namespace tilejit::plan {
 namespace {
 
-constexpr int kMaxAccessBytes = 16;
 constexpr int kNarrowAccess = 8;        // bytes
 constexpr int kLeastVectorsOfRow = 16;  // of rows that are peeled or shifted
 constexpr std::int64_t kLongColumn = 1024;
@@ -24,9 +24,8 @@ constexpr std::int64_t kLongNarrowColumn = 64;  // of one or two bytes
 constexpr int kShortShifted = 4;                // of a vector of short columns
 constexpr int kOfTwoChunks = 2;                 // elements that come by as many loads
 constexpr std::int64_t kFewBytesOfColumn = 12;  // which leave a multiprocessor 24 KB under way
-constexpr int kMostShifted = 8;   // elements of a vector of a tile: registers hold squares
-constexpr int kLargeElement = 4;  // bytes
-constexpr int kShortSide = 32;    // vectors of a tile's mode, of which the last counts
+constexpr int kMostShifted = 8;  // elements of a vector of a tile: registers hold squares
+constexpr int kShortSide = 32;   // vectors of a tile's mode, of which the last counts
 constexpr double kFewSquares = device::kThreadsAtOnce / 2.0;
 // Elements of two bytes or more on a side: registers leave room for half of all threads.
 constexpr int kLargeSquare = 8;
@@ -125,7 +124,8 @@ class Chooser {
       const int bytes = size_bytes(operand.dtype);
       const int elements =
           operand.shifted || plan_.peeled ? vector : widest_access(operand, vector);
-      operand.access_bytes = is_wide(operand) ? std::min(kMaxAccessBytes, elements * bytes) : bytes;
+      operand.access_bytes =
+          is_wide(operand) ? std::min(device::kWidestAccess, elements * bytes) : bytes;
     }
   }
 
@@ -141,7 +141,8 @@ class Chooser {
     for (const Operand& operand : plan_.operands) {
       if (operand.reach != Reach::transposed) continue;
       const int bytes = size_bytes(operand.dtype);
-      const int least = bytes >= kLargeElement ? 1 : std::min(vector, kNarrowAccess / bytes);
+      const int least =
+          bytes >= device::kLargeElement ? 1 : std::min(vector, kNarrowAccess / bytes);
       widest = std::max({widest, widest_access(operand, vector), least});
     }
     return widest;
@@ -198,7 +199,7 @@ class Chooser {
     const auto length = vectors_in_row(plan_, rows);
     if (!columns || *columns < 2 * kShortShifted * device::kThreadsAtOnce) return 0;
     const bool is_tiny = length && *length * widest <= kFewBytesOfColumn;
-    if (widest < kLargeElement && (aligned || (is_tiny && has_heavy_values(plan_))))
+    if (widest < device::kLargeElement && (aligned || (is_tiny && has_heavy_values(plan_))))
       return kShortShifted;
     return is_tiny ? kOfTwoChunks : 0;
   }
@@ -223,7 +224,7 @@ class Chooser {
   }
 
   [[nodiscard]] bool begins_aligned(const Operand& operand) const {
-    return op_.tensors[static_cast<std::size_t>(operand.tensor)].align % kMaxAccessBytes == 0;
+    return op_.tensors[static_cast<std::size_t>(operand.tensor)].align % device::kWidestAccess == 0;
   }
 
   /// Whether aligned vectors of `vector` elements take less than `bytes` an access, or the caller
@@ -246,7 +247,7 @@ class Chooser {
       return operand.written && takes_vectors(operand) && has_long_rows(operand, wanted) &&
              !begins_with(operand, *leader, wanted);
     };
-    while (wanted * size_bytes(leader->dtype) > kLargeElement &&
+    while (wanted * size_bytes(leader->dtype) > device::kLargeElement &&
            std::ranges::any_of(plan_.operands, begins_apart))
       wanted /= 2;
     return wanted;
@@ -275,7 +276,7 @@ class Chooser {
     // Rows that are held between passes are loaded as fast by accesses of 4 bytes, unless weights
     // double these that are long, or of few rows.
     const bool weighted = shared && (few || (row.is_known() && row.value() >= kLongRow));
-    if (!is_narrow(vector, held && !weighted ? kLargeElement : kNarrowAccess)) return false;
+    if (!is_narrow(vector, held && !weighted ? device::kLargeElement : kNarrowAccess)) return false;
     const Operand* const leader = vector_leader(plan_);
     if (leader == nullptr || is_aligned(*leader, wanted)) return false;
     int shifted = 0;  // weights of two bytes
@@ -284,9 +285,10 @@ class Chooser {
       if (!has_long_rows(operand, wanted)) return false;
       if (begins_with(operand, *leader, wanted)) continue;
       if (operand.written) return false;
-      if (operand.every_row && size_bytes(operand.dtype) < kLargeElement) ++shifted;
+      if (operand.every_row && size_bytes(operand.dtype) < device::kLargeElement) ++shifted;
       // Two chunks and a shift take as long as the words of which a vector consists.
-      if (along && !operand.every_row && size_bytes(operand.dtype) >= kLargeElement) return false;
+      if (along && !operand.every_row && size_bytes(operand.dtype) >= device::kLargeElement)
+        return false;
     }
     // Each pass shifts the weights again, which much data does not hide.
     if (held && shifted > 1 && elements() >= kManyWeighted && !op_.tuning.vector &&
@@ -300,7 +302,7 @@ class Chooser {
   [[nodiscard]] bool comes_by_words() const {
     const auto is_narrow = [&](const Operand& operand) {
       return takes_vectors(operand) && !operand.every_row &&
-             size_bytes(operand.dtype) < kLargeElement;
+             size_bytes(operand.dtype) < device::kLargeElement;
     };
     return elements() >= kLeastOfWords && std::ranges::none_of(plan_.operands, is_narrow) &&
            std::ranges::count(plan_.operands, true, &Operand::every_row) > 1;
@@ -321,7 +323,7 @@ class Chooser {
     const Rows* const rows = rows_of(plan_);
     // Whole columns of a thread are shifted by pairs of words: single ones share sectors, which are
     // stored in parts, with those of the next warp.
-    const bool pairs = wanted == kOfTwoChunks && !is_narrow(1, kLargeElement);
+    const bool pairs = wanted == kOfTwoChunks && !is_narrow(1, device::kLargeElement);
     const bool columns = rows != nullptr && !rows->along() &&
                          ((direction_of(plan_) && (!scans_alone(plan_) || pairs)) ||
                           op_.tuning.vector || suits_shifts(*rows, wanted));
@@ -330,10 +332,10 @@ class Chooser {
     // A scan shifts its vectors twice, and short columns have few.
     const bool few = columns && !op_.tuning.vector &&
                      vectors_in_row(plan_, *rows).value_or(kMostOfRow) < kLongColumn;
-    if ((direction_of(plan_) || few) && vector > 1 && !is_narrow(vector, kLargeElement))
+    if ((direction_of(plan_) || few) && vector > 1 && !is_narrow(vector, device::kLargeElement))
       return false;
     const auto can_be = [&](const Operand& operand) {
-      const bool gains = columns || size_bytes(operand.dtype) < kLargeElement;
+      const bool gains = columns || size_bytes(operand.dtype) < device::kLargeElement;
       return !takes_vectors(operand) || is_aligned(operand, wanted) ||
              (gains && has_long_rows(operand, wanted));
     };
@@ -345,7 +347,7 @@ class Chooser {
     const Rows* const rows = rows_of(plan_);
     return !light_ && rows != nullptr && !rows->along() && !direction_of(plan_) &&
            is_one_pass(plan_) && !has_shifted() && vector > 1 && is_narrow(vector, kNarrowAccess) &&
-           !is_narrow(vector, kLargeElement) && neighbours_have_strides();
+           !is_narrow(vector, device::kLargeElement) && neighbours_have_strides();
   }
 
   /// Whether columns are read once, and so long that what threads do beside their loads
@@ -363,9 +365,10 @@ class Chooser {
     const bool costs = count_reductions(plan_) > 1 || is_heavy(plan_, rows);
     const bool very_long = length.value_or(0) >= kVeryLongColumn && costs;
     if (count.value_or(kMostOfRow) < (very_long ? kFewVeryLongColumns : kFewColumns)) return false;
-    const bool narrow = widest < kLargeElement && count_reductions(plan_) == 1;
+    const bool narrow = widest < device::kLargeElement && count_reductions(plan_) == 1;
     const std::int64_t least = narrow ? kLongNarrowColumn : kLongColumn;
-    return is_one_pass(plan_) && widest <= kLargeElement && length.value_or(kMostOfRow) >= least;
+    return is_one_pass(plan_) && widest <= device::kLargeElement &&
+           length.value_or(kMostOfRow) >= least;
   }
 
   /// Whether neighbours along the innermost mode have a common stride in every operand and place,
@@ -391,7 +394,7 @@ class Chooser {
     });
     // Rows keep chunks of their weights, which are counted from where a tensor begins.
     const bool begins = begins_aligned(operand) || rows_of(plan_) == nullptr;
-    return known && begins && bytes >= 4 && bytes <= kMaxAccessBytes &&
+    return known && begins && bytes >= 4 && bytes <= device::kWidestAccess &&
            extent.value() >= std::int64_t{kLeastVectorsOfRow} * vector &&
            extent.value() < kMostOfRow;
   }
@@ -421,7 +424,7 @@ class Chooser {
         widest = std::max(widest, size_bytes(operand.dtype));
     }
     int vector =
-        std::min({widest == 0 ? rows_at_once() : kMaxAccessBytes / widest,
+        std::min({widest == 0 ? rows_at_once() : device::kWidestAccess / widest,
                   most_scanned_at_once(plan_), most_of_small_rows(plan_), most_of_columns(plan_)});
     const auto* const tv = std::get_if<ThreadValue>(&plan_.family);
     if (tv != nullptr) vector = std::min(vector, tv->run);
@@ -507,7 +510,7 @@ class Chooser {
       return extent.value() % by != 0 && extent.value() < std::int64_t{kShortSide} * by;
     };
     int whole = vector;
-    while (whole * widest > kLargeElement && (cuts(columns, whole) || cuts(rows, whole)))
+    while (whole * widest > device::kLargeElement && (cuts(columns, whole) || cuts(rows, whole)))
       whole /= 2;
     return cuts(columns, whole) || cuts(rows, whole) ? vector : whole;
   }
@@ -520,7 +523,7 @@ class Chooser {
 
   [[nodiscard]] bool is_aligned(const Operand& operand, int vector) const {
     const int bytes = size_bytes(operand.dtype);
-    const std::int64_t access = std::min(kMaxAccessBytes, vector * bytes);
+    const std::int64_t access = std::min(device::kWidestAccess, vector * bytes);
     if (op_.tensors[static_cast<std::size_t>(operand.tensor)].align % access != 0) return false;
     const std::size_t contiguous = operand.reach == Reach::transposed ? *transposed_mode_ : 0;
     for (std::size_t m = 0; m < operand.modes.size(); ++m) {

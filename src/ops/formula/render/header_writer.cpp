@@ -159,8 +159,7 @@ void HeaderWriter::write_params() {
     }
   }
   if (plan::counts_units(plan_) && std::ranges::all_of(plan_.extents, &Dim::is_known)) {
-    line(fmt::format("  static constexpr i64 total = {};  // vectors",
-                     plan::total_units(plan_, {})));
+    line(fmt::format("  static constexpr i64 total = {};  // vectors", plan::total_units(plan_)));
   }
   line("};");
   line(fmt::format("static_assert(sizeof(Params) == {}, \"the host packs the same bytes\");\n",

@@ -12,7 +12,7 @@ std::int64_t partials_bytes(const Plan& plan) {
   if (rows == nullptr || rows->splits == 1) return 0;
   const std::int64_t across = rows->along() ? 1 : plan.vector;
   return counters_bytes(plan) +
-         total_units(plan, {}) * across * rows->splits *
+         total_units(plan) * across * rows->splits *
              accumulator_bytes(plan, direction_of(plan) ? expr::is_scan : expr::is_reduction);
 }
 
@@ -20,12 +20,12 @@ std::int64_t counters_bytes(const Plan& plan) {
   const Rows* const rows = rows_of(plan);
   if (rows == nullptr || !rows->atomics) return 0;
   constexpr std::int64_t kCounterBytes = 4, kAlignment = 16;  // accumulators follow
-  const std::int64_t counters = core::ceil_div(total_units(plan, {}), units_per_block(plan));
+  const std::int64_t counters = core::ceil_div(total_units(plan), units_per_block(plan));
   return core::ceil_div(counters * kCounterBytes, kAlignment) * kAlignment;
 }
 
 std::int64_t combining_blocks(const Plan& plan) {
-  const std::int64_t units = total_units(plan, {});
+  const std::int64_t units = total_units(plan);
   if (const auto* scan = std::get_if<Scan>(&plan.family)) {
     return core::ceil_div(units, units_per_block(plan)) * scan->splits;
   }

@@ -82,7 +82,7 @@ void RowsWriter::write_sharing() {
   if (const int vectors = weights_at_once(); vectors > 1)
     line(fmt::format("#define WEIGHTS_AT_ONCE {}  // vectors that have theirs loaded", vectors));
   const auto rows = plan::vectors_across_rows(plan_, rows_);
-  const std::int64_t units = rows_.alike > 1 ? plan::total_units(plan_, {}) : rows.value_or(0);
+  const std::int64_t units = rows_.alike > 1 ? plan::total_units(plan_) : rows.value_or(0);
   const bool whole = units > 0 && units % (plan_.threads / rows_.row_threads) == 0;
   line(fmt::format("enum : bool {{ kBlocksAreWhole = {} }};  // all have as many rows", whole));
   write_steps();

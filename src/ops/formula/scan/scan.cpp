@@ -41,7 +41,6 @@ constexpr double kGainOfEven = 1.15;        // in what the multiprocessor with t
 constexpr int kStepsOfShifted = 2;          // of vectors of large elements: shifts take registers
 constexpr std::int64_t kLanesOfRow = 5;     // one of six is idle
 constexpr std::int64_t kVectorsOfMany = 4;  // a thread that is resident
-constexpr int kLargeElement = 4;            // bytes
 constexpr int kBytesSideBySide = 64;        // of a thread's accumulators
 constexpr std::int64_t kColumnsOfElement = 4096;  // of a vector, if columns are odd
 // With fewer blocks, so many multiprocessors are idle that sharing rows pays, although shared rows
@@ -285,7 +284,8 @@ class Chooser {
   /// Whether columns of large elements are shifted.
   [[nodiscard]] bool is_shifted() const {
     return std::ranges::any_of(plan_.operands, [](const Operand& operand) {
-      return operand.shifted && operand.written && size_bytes(operand.dtype) >= kLargeElement;
+      return operand.shifted && operand.written &&
+             size_bytes(operand.dtype) >= device::kLargeElement;
     });
   }
 
