@@ -37,7 +37,7 @@ TEST_P(Negations, AreInTheCodeOfMaximaOfThree) {
 }
 
 constexpr Negation kNegations[] = {
-    {"sm_90a", i32, i32, "-b"}, {"sm_90a", i32, i32, "b // -1"}, {"sm_90a", i16, i16, "-b"},
+    {"sm_90a", i32, i32, "-b"}, {"sm_90a", i64, i32, "b // -1"}, {"sm_90a", i16, i16, "-b"},
     {"sm_90a", i64, i32, "-b"}, {"sm_100a", i32, i32, "-b"},
 };
 INSTANTIATE_TEST_SUITE_P(OfIntegers, Negations, testing::ValuesIn(kNegations));
