@@ -36,12 +36,12 @@ TILE_DEVICE T neg(T a) {
     return T(b);
   }
 #else
-  return T(0 - u64(a));
+  return sub(T(0), a);
 #endif
 }
 template <class T>
 TILE_DEVICE T abs(T a) {
-  return a < 0 ? T(0 - u64(a)) : a;
+  return a < 0 ? sub(T(0), a) : a;
 }
 
 template <class T>

@@ -29,10 +29,6 @@ void write(core::JsonLine& line, const OperandSource& source) {
   line.close(']').close('}');
 }
 
-std::int64_t tiles_of(const Plan& plan) {
-  return total_units(plan);
-}
-
 }  // namespace
 
 void Matmul::choose_launch(Plan& plan, const Tuning&) {
@@ -106,12 +102,12 @@ int shared_bytes(const Matmul& product, bool by_tensor_cores) noexcept {
 std::int64_t counter_bytes(const Plan& plan, const Matmul& product) {
   constexpr std::int64_t kAlign = 256;
   if (product.splits == 1) return 0;
-  return core::ceil_div(tiles_of(plan) * 4, kAlign) * kAlign;
+  return core::ceil_div(total_units(plan) * 4, kAlign) * kAlign;
 }
 
 std::int64_t partials_bytes(const Plan& plan, const Matmul& product) {
   if (product.splits == 1) return 0;
-  return counter_bytes(plan, product) + tiles_of(plan) * product.splits * product.tile.m *
+  return counter_bytes(plan, product) + total_units(plan) * product.splits * product.tile.m *
                                             product.tile.n * size_bytes(product.accumulator);
 }
 
